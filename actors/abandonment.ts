@@ -1,0 +1,24 @@
+/** What happens to those who wait for a command that died after its last attempt (M6): nobody waits for ever. */
+import { type Command, type CommandType, command } from "./commands.ts";
+import type { Ticket } from "./effects.ts";
+
+export interface Abandonment {
+  /** Requests that are refused now; meaningless in another boot of the realm than `boot`. */
+  readonly tickets: readonly Ticket[];
+  readonly boot: number;
+  /** The actor is told, so that it does not believe that the command is still to come. */
+  readonly tell: Command | null;
+}
+
+const none: Abandonment = { tickets: [], boot: 0, tell: null };
+
+const abandonments: { readonly [T in CommandType]?: (dead: Command<T>) => Abandonment } = {
+  "members.change": ({ params: { waiting } }) =>
+    waiting === null ? none : { tickets: [waiting.ticket], boot: waiting.boot, tell: null },
+  "topic-deletion.continue": ({ to }) => ({ ...none, tell: command(to, "topic-deletion.abandon", {}, null) }),
+};
+
+export function abandonmentOf(dead: Command): Abandonment {
+  const find = abandonments[dead.type] as ((dead: Command) => Abandonment) | undefined;
+  return find === undefined ? none : find(dead);
+}

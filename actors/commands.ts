@@ -1,0 +1,154 @@
+/**
+ * Every command, by type: what travels to an actor's mailbox. Commands are plain data (they are stored, M3), carry the
+ * random values and hashes that a decision needs (M4), and name their caller, whose role is looked up in the turn.
+ */
+
+import type { GroupSettingName } from "../schemas/group-settings.ts";
+import type { GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
+import type { ParsedContent } from "../src/domain/markdown/render.ts";
+import type { Ticket } from "./effects.ts";
+
+/** Where a command goes. One live actor per address; commands to one address keep their order (M7). */
+export type Address =
+  | { readonly actor: "realm" }
+  | { readonly actor: "user"; readonly id: number }
+  | { readonly actor: "topic"; readonly channelId: number; readonly topic: string }
+  /** Participants, ascending, the sender among them. */
+  | { readonly actor: "direct"; readonly userIds: readonly number[] }
+  | { readonly actor: "conversation"; readonly id: number }
+  | { readonly actor: "topic-deletion"; readonly channelId: number; readonly topic: string }
+  | { readonly actor: "presence"; readonly userId: number }
+  | { readonly actor: "typing"; readonly conversation: string };
+
+export interface ChannelCreate {
+  readonly name: string;
+  readonly description: string;
+  readonly renderedDescription: string;
+  readonly isPrivate: boolean;
+  readonly isWebPublic: boolean;
+  readonly isHistoryPublic: boolean | null;
+  readonly isDefault: boolean;
+  readonly messageRetentionDays: number | string | null;
+  readonly folderId: number | null;
+  readonly topicsPolicy: TopicsPolicy;
+  readonly groups: Readonly<Partial<Record<GroupSettingName, GroupSettingValue>>>;
+  readonly subscriberIds: readonly number[];
+  readonly announce: boolean;
+  readonly isWebPublicAllowed: boolean;
+}
+
+export interface SubscribeRequest {
+  readonly channels: readonly {
+    readonly name: string;
+    readonly description: string | null;
+    readonly renderedDescription: string;
+    readonly color: string | null;
+  }[];
+  /** null: the caller. */
+  readonly principals: readonly (number | string)[] | null;
+  readonly areErrorsFatal: boolean;
+  /** Settings for channels that do not exist yet. */
+  readonly template: Omit<ChannelCreate, "name" | "description" | "renderedDescription" | "subscriberIds">;
+}
+
+/** What is left of a large change of members; `waiting` names the request that is answered when it is done. */
+export interface MembershipChange {
+  readonly kind: "join" | "leave";
+  readonly targets: readonly {
+    readonly channelId: number;
+    readonly userIds: readonly number[];
+    readonly color: string | null;
+  }[];
+  readonly waiting: {
+    readonly ticket: Ticket;
+    readonly boot: number;
+    readonly answer: Readonly<Record<string, unknown>>;
+  } | null;
+}
+
+export interface QueueRegistration {
+  readonly queueId: string;
+  readonly lifespanMs: number;
+  readonly client: string;
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+export interface MessagePost {
+  readonly content: string;
+  readonly parsed: ParsedContent;
+  readonly client: string;
+  /** Echo for the sending client: only its own queue sees it. */
+  readonly queueId: string | null;
+  readonly localId: string | null;
+}
+
+export type TypingTarget =
+  | { readonly kind: "direct"; readonly userIds: readonly number[] }
+  | { readonly kind: "channel"; readonly channelId: number; readonly topic: string };
+
+export interface TopicDeletionRequest {
+  readonly deadline: number;
+}
+
+/** What each type of command carries. */
+export interface CommandParams {
+  "realm.found": {
+    readonly label: string;
+    readonly name: string;
+    readonly ownerEmail: string;
+    readonly ownerFullName: string;
+    readonly passwordHash: string;
+    readonly apiKeyHash: string;
+  };
+  "user.create": {
+    readonly email: string;
+    readonly fullName: string;
+    readonly passwordHash: string;
+    readonly role: Role;
+  };
+  "user.deactivate": { readonly userId: number };
+  "channel.create": ChannelCreate;
+  "members.change": MembershipChange;
+  "subscriptions.add": SubscribeRequest;
+  "subscriptions.remove": {
+    readonly channelNames: readonly string[];
+    readonly principals: readonly (number | string)[] | null;
+  };
+  "channel.find-first-message": { readonly channelId: number };
+  "presence.persist": { readonly rows: readonly unknown[] };
+  "user.api-key.add": { readonly hash: string };
+  "queue.register": QueueRegistration;
+  "queue.delete": { readonly queueId: string };
+  "message.post": MessagePost;
+  "topic.recount": Record<string, never>;
+  "topic-deletion.request": TopicDeletionRequest;
+  "topic-deletion.continue": Record<string, never>;
+  "topic-deletion.abandon": Record<string, never>;
+  "presence.report": { readonly status: "active" | "idle" };
+  "presence.lapse": Record<string, never>;
+  "typing.start": { readonly target: TypingTarget };
+  "typing.stop": { readonly target: TypingTarget };
+  "typing.expire": { readonly userId: number; readonly target: TypingTarget };
+}
+
+export type CommandType = keyof CommandParams;
+
+export interface Command<T extends CommandType = CommandType> {
+  readonly to: Address;
+  readonly type: T;
+  readonly params: CommandParams[T];
+  /** Who asks; null is the server itself. */
+  readonly callerId: number | null;
+  /** Set by the runtime when somebody waits for the answer. */
+  readonly ticket: Ticket | null;
+}
+
+/** Builds a command; `ticket` is the runtime's. */
+export function command<T extends CommandType>(
+  to: Address,
+  type: T,
+  params: CommandParams[T],
+  callerId: number | null,
+): Command<T> {
+  return { to, type, params, callerId, ticket: null };
+}

@@ -1,0 +1,180 @@
+/**
+ * The kinds of actors: which machine an address belongs to, how its snapshot is found and what it writes.
+ * Everything here is pure: rows are read through the view, written as effects.
+ */
+import type { AnyStateMachine } from "xstate";
+import { fold } from "../schemas/fold.ts";
+import type { SnapshotRecord } from "../schemas/records.ts";
+import type { View } from "../src/domain/view.ts";
+import type { Address } from "./commands.ts";
+import { type Effect, effects } from "./effects.ts";
+import { presenceMachine } from "./presence/machine.ts";
+import { realmMachine, realmMachineVersion } from "./realm/machine.ts";
+import { type TopicContext, topicMachine, topicMachineVersion } from "./topic/machine.ts";
+import { directName } from "./topic/messages.ts";
+import { topicDeletionMachine, topicDeletionMachineVersion } from "./topic-deletion/machine.ts";
+import { typingMachine } from "./typing/machine.ts";
+import { userMachine, userMachineVersion } from "./user/machine.ts";
+
+export interface PlainSnapshot {
+  readonly state: string;
+  readonly context: unknown;
+}
+
+export interface ActorKind {
+  readonly machine: AnyStateMachine;
+  /** Volatile actors write nothing and do not survive a restart (E4). */
+  readonly isVolatile: boolean;
+  /** Names the live actor in memory; null: it has no identity yet and is not kept. */
+  keyOf(address: Address, view: View): string | null;
+  /** The name after a command, from what it left: a conversation gets and loses its id. */
+  keyAfter(key: string | null, context: unknown): string | null;
+  load(address: Address, view: View): PlainSnapshot | null;
+  /** State and context of an actor that has never been. */
+  initial(address: Address): PlainSnapshot;
+  save(address: Address, before: PlainSnapshot, after: PlainSnapshot): Effect[];
+}
+
+type AddressOf<A extends Address["actor"]> = Extract<Address, { actor: A }>;
+
+/** Migrations of a context, by the version it was written with. */
+type ContextMigrations = Readonly<Record<number, (context: unknown) => unknown>>;
+
+/** An actor whose snapshot is a row of `snapshots`. One that is back in its initial state needs none. */
+function snapshotKind(
+  machine: AnyStateMachine,
+  version: number,
+  key: (address: never) => string,
+  initial: PlainSnapshot,
+  migrations: ContextMigrations = {},
+): ActorKind {
+  const keyOf = (address: Address) => key(address as never);
+  return {
+    machine,
+    isVolatile: false,
+    keyOf,
+    keyAfter: (key) => key,
+    load(address, view) {
+      const row = view.row("snapshots", keyOf(address));
+      return row === undefined ? null : migrate(row, version, migrations);
+    },
+    initial: () => initial,
+    save(address, _before, after) {
+      const isInitial = after.state === initial.state;
+      if (isInitial) return [effects.remove("snapshots", keyOf(address))];
+      return [effects.put("snapshots", keyOf(address), { version, state: after.state, context: after.context })];
+    },
+  };
+}
+
+/** @throws Error when a snapshot is from a newer program, or a step is missing */
+function migrate(row: SnapshotRecord, version: number, migrations: ContextMigrations): PlainSnapshot {
+  let context = row.context;
+  if (row.version > version) throw new Error(`snapshot of version ${row.version} is newer than this program`);
+  for (let at = row.version; at < version; at++) {
+    const step = migrations[at];
+    if (step === undefined) throw new Error(`no migration of a snapshot from version ${at}`);
+    context = step(context);
+  }
+  return { state: row.state, context };
+}
+
+function volatileKind(machine: AnyStateMachine, key: (address: never) => string, initial: PlainSnapshot): ActorKind {
+  return {
+    machine,
+    isVolatile: true,
+    keyOf: (address) => key(address as never),
+    keyAfter: (name) => name,
+    load: () => null,
+    initial: () => initial,
+    save: () => [],
+  };
+}
+
+/** A conversation is found by its topic, its participants or its id; its row is the list of topics, too. */
+const topicKind: ActorKind = {
+  machine: topicMachine,
+  isVolatile: false,
+  keyOf(address, view) {
+    const id = conversationIdOf(address, view);
+    return id === null ? null : conversationKey(id);
+  },
+  keyAfter(_key, context) {
+    const { id } = context as TopicContext;
+    return id === null ? null : conversationKey(id);
+  },
+  load(address, view) {
+    const id = conversationIdOf(address, view);
+    const row = id === null ? undefined : view.row("conversations", id);
+    if (row === undefined) return null;
+    const { channelId, topic, userIds, lastMessageId } = row;
+    const context = { id: row.id, channelId, topic, userIds, lastMessageId };
+    return migrate({ version: row.version, state: row.state, context }, topicMachineVersion, {});
+  },
+  initial(address) {
+    const context: TopicContext = {
+      id: null,
+      channelId: address.actor === "topic" ? address.channelId : null,
+      topic: address.actor === "topic" ? address.topic : "",
+      userIds: address.actor === "direct" ? address.userIds : null,
+      lastMessageId: 0,
+    };
+    return { state: "empty", context };
+  },
+  save(_address, before, after) {
+    const context = after.context as TopicContext;
+    const formerId = (before.context as TopicContext).id;
+    if (context.id === null) return formerId === null ? [] : [effects.remove("conversations", formerId)];
+    const { id, channelId, topic, userIds, lastMessageId } = context;
+    const row = { id, state: after.state, version: topicMachineVersion, channelId, topic, userIds, lastMessageId };
+    return [effects.put("conversations", id, row)];
+  },
+};
+
+function conversationKey(id: number): string {
+  return `conversation:${id}`;
+}
+
+function conversationIdOf(address: Address, view: View): number | null {
+  switch (address.actor) {
+    case "conversation":
+      return address.id;
+    case "topic":
+      return view.row("topicNames", [address.channelId, fold(address.topic)])?.id ?? null;
+    case "direct":
+      return view.row("directNames", directName(address.userIds))?.id ?? null;
+    default:
+      throw new Error(`${address.actor} is no conversation`);
+  }
+}
+
+export const actorKinds: Readonly<Record<Address["actor"], ActorKind>> = {
+  realm: snapshotKind(realmMachine, realmMachineVersion, () => "realm", {
+    state: "unfounded",
+    context: { isFounded: false },
+  }),
+  user: snapshotKind(userMachine, userMachineVersion, (to: AddressOf<"user">) => `user:${to.id}`, {
+    state: "active",
+    context: {},
+  }),
+  topic: topicKind,
+  direct: topicKind,
+  conversation: topicKind,
+  "topic-deletion": snapshotKind(
+    topicDeletionMachine,
+    topicDeletionMachineVersion,
+    (to: AddressOf<"topic-deletion">) => `topic-deletion:${to.channelId}:${fold(to.topic)}`,
+    {
+      state: "idle",
+      context: { conversationId: null, highWaterId: 0, actingUserId: 0, waiters: [], boot: 0, hasMore: false },
+    },
+  ),
+  presence: volatileKind(presenceMachine, (to: AddressOf<"presence">) => `presence:${to.userId}`, {
+    state: "offline",
+    context: { activeUntil: 0, idleUntil: 0 },
+  }),
+  typing: volatileKind(typingMachine, (to: AddressOf<"typing">) => `typing:${to.conversation}`, {
+    state: "silent",
+    context: { typists: {} },
+  }),
+};

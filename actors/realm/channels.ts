@@ -1,0 +1,254 @@
+/** Channels: creation (spec 4.3), subscribers in slices, the first message (spec 4.13, section 6). */
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { channelGroupSettingNames, channelGroupSettings, type GroupSettingName } from "../../schemas/group-settings.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { ChannelRecord, GroupRecord, UserRecord } from "../../schemas/records.ts";
+import type { GroupSettingValue } from "../../schemas/types.ts";
+import { parseContent } from "../../src/domain/markdown/render.ts";
+import { hasRealmPermission, isAdministrator, isGuest } from "../../src/domain/permissions.ts";
+import { checkChannelName, codePoints } from "../../src/domain/text.ts";
+import type { View } from "../../src/domain/view.ts";
+import { type ChannelCreate, type Command, command } from "../commands.ts";
+import { callerOf, done, type Outcome } from "../decide.ts";
+import { type Effect, effects } from "../effects.ts";
+import { type GroupChange, resolveGroupValue } from "./group-values.ts";
+import { changeMembers, isUnaware } from "./membership.ts";
+import { notificationBotId } from "./notification-bot.ts";
+
+/** A channel that passed every check, with the anonymous groups that its permissions need. */
+export interface NewChannel {
+  readonly channel: ChannelRecord;
+  readonly groups: readonly GroupRecord[];
+  readonly isAnnounced: boolean;
+}
+
+/** POST /channels/create (spec 4.3). All or nothing. */
+export function createChannel(_context: unknown, asked: Command<"channel.create">, view: View): Outcome {
+  const caller = callerOf(asked, view);
+  if (caller === null) return refuse.noSuchUser();
+  const creation = checkChannelCreate(view, caller, asked.params, 0);
+  if ("kind" in creation) return creation;
+  const subscribers = new Set<number>();
+  for (const id of asked.params.subscriberIds) {
+    const user = view.users.get(id);
+    if (user === undefined) return refuse.noSuchUser();
+    if (!user.isActive) return refuse.badRequest("User is deactivated");
+    subscribers.add(id);
+  }
+  const userIds = [...subscribers];
+  const created = newChannelEffects(view, creation, userIds);
+  // Nobody in it: nothing to announce (behaviour 2.3, Empty subscribers list).
+  const announced = userIds.length === 0 ? [] : announcement(view, creation, caller);
+  const targets = [{ channel: creation.channel, userIds, color: null }];
+  return changeMembers(view, asked, { kind: "join", targets, answer: { id: creation.channel.id } }, [
+    ...created,
+    ...announced,
+  ]);
+}
+
+/** Every rule of spec 4.3 in the order of the public server; `offset` counts channels created by the same command. */
+export function checkChannelCreate(
+  view: View,
+  caller: UserRecord,
+  wanted: ChannelCreate,
+  offset: number,
+): NewChannel | Refusal {
+  if (isGuest(caller)) return refuse.guestsNotAllowed();
+  const badName = checkChannelName(wanted.name, limits.channel_name_code_points_max);
+  if (badName !== null) return badName;
+  if (codePoints(wanted.description) > limits.channel_description_code_points_max) {
+    return refuse.badRequest(
+      `description is too long (limit: ${limits.channel_description_code_points_max} characters)`,
+    );
+  }
+  if (view.channels.byName(wanted.name) !== undefined) return refuse.channelAlreadyExists(wanted.name);
+  if (view.channels.size + offset >= limits.channels_per_realm_max) return refuse.badRequest("Too many channels");
+  if (wanted.folderId !== null) return refuse.badRequest("Invalid channel folder ID");
+  const retention = retentionDays(wanted.messageRetentionDays);
+  if (typeof retention === "object" && retention !== null) return retention;
+  const refused = checkCreationPermission(view, caller, wanted, retention);
+  if (refused !== null) return refused;
+
+  const groups = resolveGroups(view, caller, wanted.groups, offset);
+  if ("kind" in groups) return groups;
+  const channel: ChannelRecord = {
+    id: view.counter("channel") + 1 + offset,
+    recipientId: view.counter("recipient") + 1 + offset,
+    name: wanted.name,
+    description: wanted.description,
+    renderedDescription: wanted.renderedDescription,
+    creatorId: caller.id,
+    createdAt: view.now,
+    isPrivate: wanted.isPrivate,
+    isWebPublic: wanted.isWebPublic,
+    isHistoryPublic: wanted.isPrivate ? (wanted.isHistoryPublic ?? false) : true,
+    isDefault: wanted.isDefault,
+    isArchived: false,
+    messageRetentionDays: retention,
+    folderId: null,
+    topicsPolicy: wanted.topicsPolicy,
+    firstMessageId: null,
+    groups: groups.ids,
+  };
+  return { channel, groups: groups.records, isAnnounced: wanted.announce };
+}
+
+function checkCreationPermission(
+  view: View,
+  caller: UserRecord,
+  wanted: ChannelCreate,
+  retention: number | null,
+): Refusal | null {
+  if (wanted.topicsPolicy !== "inherit" && !hasRealmPermission(view, caller, "can_set_topics_policy_group")) {
+    return refuse.insufficientPermission();
+  }
+  const needed = wanted.isPrivate ? "can_create_private_channel_group" : "can_create_public_channel_group";
+  if (!hasRealmPermission(view, caller, needed)) return refuse.insufficientPermission();
+  if (wanted.isDefault && !isAdministrator(caller)) return refuse.insufficientPermission();
+  if (wanted.isDefault && wanted.isPrivate) return refuse.badRequest("A default channel cannot be private.");
+  if (wanted.isPrivate && wanted.isWebPublic) return refuse.badRequest("Invalid parameters");
+  if (wanted.isWebPublic) {
+    if (!wanted.isWebPublicAllowed || view.realm.settings["enable_spectator_access"] !== true) {
+      return refuse.badRequest("Web-public channels are not enabled.");
+    }
+    if (!hasRealmPermission(view, caller, "can_create_web_public_channel_group"))
+      return refuse.insufficientPermission();
+  }
+  // D19: organization administrators may set retention.
+  if (retention !== null && !isAdministrator(caller)) return refuse.administratorRequired();
+  return null;
+}
+
+/** Spec 2.4: null follows the realm, -1 keeps for ever, a number counts days. */
+function retentionDays(value: number | string | null): number | null | Refusal {
+  if (value === null || value === "realm_default") return null;
+  if (value === "unlimited") return -1;
+  const days = typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
+  if (typeof days === "number" && days > 0 && Number.isSafeInteger(days)) return days;
+  return refuse.invalidValue("message_retention_days", String(value));
+}
+
+interface ResolvedGroups {
+  readonly ids: Partial<Record<GroupSettingName, number>>;
+  readonly records: readonly GroupRecord[];
+}
+
+function resolveGroups(
+  view: View,
+  caller: UserRecord,
+  values: Readonly<Partial<Record<GroupSettingName, GroupSettingValue>>>,
+  offset: number,
+): ResolvedGroups | Refusal {
+  const ids: Partial<Record<GroupSettingName, number>> = {};
+  const records: GroupRecord[] = [];
+  // Each channel of one command takes ids from its own block, one per setting.
+  let nextId = view.counter("group") + 1 + offset * channelGroupSettingNames.length;
+  for (const name of channelGroupSettingNames) {
+    const value = values[name] ?? defaultValue(view, caller, name);
+    if (value === null) continue;
+    const change = resolveGroupValue(view, name, value, nextId);
+    if ("kind" in change) return change;
+    const refused = checkDeletePolicy(view, caller, name, change);
+    if (refused !== null) return refused;
+    ids[name] = change.id;
+    if (change.record !== null) {
+      records.push(change.record);
+      nextId++;
+    }
+  }
+  return { ids, records };
+}
+
+/** A can_delete_* permission for anybody needs the realm's leave (behaviour 2.3). */
+function checkDeletePolicy(
+  view: View,
+  caller: UserRecord,
+  name: GroupSettingName,
+  change: GroupChange,
+): Refusal | null {
+  if (name !== "can_delete_any_message_group" && name !== "can_delete_own_message_group") return null;
+  if (change.id === view.groups.system("role:nobody")?.id) return null;
+  return hasRealmPermission(view, caller, "can_set_delete_message_policy_group")
+    ? null
+    : refuse.insufficientPermission();
+}
+
+function defaultValue(view: View, caller: UserRecord, name: GroupSettingName): GroupSettingValue | null {
+  const fallback = channelGroupSettings[name].default;
+  if (fallback === "creator") return { direct_members: [caller.id], direct_subgroups: [] };
+  return view.groups.system(fallback)?.id ?? null;
+}
+
+/** @param joining people who join in the same command: they learn of a private channel by an event of their own */
+export function newChannelEffects(view: View, creation: NewChannel, joining: readonly number[]): Effect[] {
+  const { channel } = creation;
+  // A change that is split joins them in later commands: then the channel's groups are known and say who is aware.
+  const isSplit = joining.length > limits.subscribers_per_command_max;
+  const except = isSplit ? [] : joining.filter((id) => isUnaware(view, id, channel));
+  const lastGroup = creation.groups.at(-1)?.id;
+  const all: Effect[] = [
+    ...creation.groups.map((group) => effects.put("groups", group.id, group)),
+    effects.put("channels", channel.id, channel),
+    effects.count("channel", channel.id),
+    effects.count("recipient", channel.recipientId),
+    ...(lastGroup === undefined ? [] : [effects.count("group", lastGroup)]),
+    effects.emit(
+      "stream",
+      { op: "create", channel_ids: [channel.id], subscriber_count: 0 },
+      { to: "channel-watchers", id: channel.id, except },
+    ),
+  ];
+  if (channel.isDefault) all.push(effects.emit("default_streams", {}, { to: "realm" }));
+  return all;
+}
+
+/** The notification bot tells of a new channel where the organization wants to hear it. */
+export function announcement(view: View, creation: NewChannel, caller: UserRecord): Effect[] {
+  const target = Number(view.realm.settings["new_stream_announcements_stream_id"] ?? -1);
+  const place = view.channels.get(target);
+  if (!creation.isAnnounced || place === undefined || creation.channel.isPrivate) return [];
+  const topic = place.topicsPolicy === "empty_topic_only" ? "" : "new channels";
+  const content = `@_**${caller.fullName}|${caller.id}** created a new channel #**${creation.channel.name}**.`;
+  return [
+    effects.tell(
+      command(
+        { actor: "topic", channelId: target, topic },
+        "message.post",
+        {
+          content,
+          parsed: parseContent(content, { linkifiers: [], translateEmoticons: false }),
+          client: "Internal",
+          queueId: null,
+          localId: null,
+        },
+        notificationBotId,
+      ),
+    ),
+  ];
+}
+
+/**
+ * The channel's oldest message may have changed (spec section 6): told by a first post and by deletions. It looks instead of
+ * believing what it is told, because others may have posted and deleted since.
+ */
+export function findFirstMessage(_context: unknown, asked: Command<"channel.find-first-message">, view: View): Outcome {
+  const channel = view.channels.get(asked.params.channelId);
+  if (channel === undefined) return done({}, []);
+  const [oldest] = view.keys("channelMessages", { start: [channel.id], end: [channel.id + 1], limit: 1 });
+  const firstMessageId = oldest === undefined ? null : oldest[1];
+  if (channel.firstMessageId === firstMessageId) return done({}, []);
+  const update = {
+    op: "update",
+    property: "first_message_id",
+    value: firstMessageId,
+    stream_id: channel.id,
+    name: channel.name,
+  };
+  return done({}, [
+    effects.put("channels", channel.id, { ...channel, firstMessageId }),
+    // The first message of all needs no event: clients see the message itself.
+    ...(channel.firstMessageId === null
+      ? []
+      : [effects.emit("stream", update, { to: "channel-watchers", id: channel.id, except: [] })]),
+  ]);
+}

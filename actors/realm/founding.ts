@@ -1,0 +1,123 @@
+/** A new organization (start-up contract): its row, the system groups, the notification bot, one owner, one channel. */
+
+import { systemGroupNames, systemGroups } from "../../schemas/group-settings.ts";
+import type { ChannelRecord, GroupRecord, UserRecord } from "../../schemas/records.ts";
+import { roles } from "../../schemas/types.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { Command } from "../commands.ts";
+import { type Done, done } from "../decide.ts";
+import { type Effect, effects } from "../effects.ts";
+import type { RealmContext } from "./machine.ts";
+import { notificationBotId } from "./notification-bot.ts";
+import { newSubscription } from "./subscription-records.ts";
+
+const ownerId = 2;
+const generalChannelId = 1;
+
+export function foundRealm(_context: RealmContext, command: Command<"realm.found">, view: View): Done<RealmContext> {
+  const params = command.params;
+  const owner = newUser({
+    id: ownerId,
+    email: params.ownerEmail,
+    fullName: params.ownerFullName,
+    role: roles.owner,
+    now: view.now,
+  });
+  const bot: UserRecord = {
+    ...newUser({
+      id: notificationBotId,
+      email: "notification-bot@colloquy.invalid",
+      fullName: "Notification Bot",
+      role: roles.member,
+      now: view.now,
+    }),
+    botType: 1,
+  };
+  const channel = generalChannel(view.now);
+  return done(
+    { user_id: ownerId },
+    [
+      effects.put("realm", "realm", {
+        id: 1,
+        label: params.label,
+        name: params.name,
+        createdAt: view.now,
+        settings: { new_stream_announcements_stream_id: generalChannelId },
+      }),
+      ...systemGroupEffects(view.now),
+      effects.put("users", bot.id, bot),
+      effects.put("users", owner.id, owner),
+      effects.put("credentials", owner.id, { userId: owner.id, passwordHash: params.passwordHash }),
+      effects.put("apiKeys", params.apiKeyHash, { hash: params.apiKeyHash, userId: owner.id, createdAt: view.now }),
+      effects.put("channels", channel.id, channel),
+      effects.put("subscriptions", [owner.id, channel.id], newSubscription(view, owner.id, channel.id, null)),
+      effects.count("user", owner.id),
+      effects.count("channel", channel.id),
+      effects.count("recipient", channel.recipientId),
+      effects.count("group", systemGroupNames.length),
+    ],
+    { isFounded: true },
+  );
+}
+
+export function newUser(given: {
+  id: number;
+  email: string;
+  fullName: string;
+  role: UserRecord["role"];
+  now: number;
+}): UserRecord {
+  return {
+    id: given.id,
+    email: given.email,
+    fullName: given.fullName,
+    role: given.role,
+    isActive: true,
+    joinedAt: given.now,
+    timezone: "",
+    botType: null,
+    botOwnerId: null,
+    avatarVersion: 1,
+    settings: {},
+  };
+}
+
+function systemGroupEffects(now: number): Effect[] {
+  return systemGroupNames.map((name, index) => {
+    const narrower = index > 1 ? [index] : [];
+    const group: GroupRecord = {
+      id: index + 1,
+      name,
+      description: systemGroups[name].description,
+      isSystem: true,
+      isActive: true,
+      creatorId: null,
+      createdAt: now,
+      memberIds: [],
+      subgroupIds: narrower,
+    };
+    return effects.put("groups", group.id, group);
+  });
+}
+
+function generalChannel(now: number): ChannelRecord {
+  return {
+    id: generalChannelId,
+    recipientId: 1,
+    name: "general",
+    description: "For team-wide conversations",
+    renderedDescription: "<p>For team-wide conversations</p>",
+    creatorId: null,
+    createdAt: now,
+    isPrivate: false,
+    isWebPublic: false,
+    isHistoryPublic: true,
+    isDefault: true,
+    isArchived: false,
+    messageRetentionDays: null,
+    folderId: null,
+    topicsPolicy: "inherit",
+    firstMessageId: null,
+    groups: {},
+  };
+}

@@ -1,0 +1,50 @@
+/**
+ * The realm: what must be unique or consistent across an organization. One actor, so its commands form one order (M7).
+ *
+ *   unfounded --realm.found--> active
+ *
+ * Its collections live in tables; the context holds only what decides the state.
+ */
+import { setup } from "xstate";
+import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
+import { createChannel, findFirstMessage } from "./channels.ts";
+import { foundRealm } from "./founding.ts";
+import { continueChange } from "./membership.ts";
+import { persistPresence } from "./presence.ts";
+import { addSubscriptions, removeSubscriptions } from "./subscriptions.ts";
+import { createUser, deactivateUser } from "./users.ts";
+
+export interface RealmContext {
+  readonly isFounded: boolean;
+}
+
+export const realmMachineVersion = 1;
+
+const { decide, notUnderstood } = hosting<RealmContext>();
+
+export const realmMachine = setup({
+  types: { context: {} as RealmContext, events: {} as CommandEvent, emitted: {} as Emitted },
+}).createMachine({
+  id: "realm",
+  context: { isFounded: false },
+  initial: "unfounded",
+  states: {
+    unfounded: {
+      on: { "realm.found": { actions: decide(foundRealm) } },
+      always: { guard: ({ context }) => context.isFounded, target: "active" },
+    },
+    active: {
+      on: {
+        "user.create": { actions: decide(createUser) },
+        "user.deactivate": { actions: decide(deactivateUser) },
+        "channel.create": { actions: decide(createChannel) },
+        "members.change": { actions: decide(continueChange) },
+        "channel.find-first-message": { actions: decide(findFirstMessage) },
+        "subscriptions.add": { actions: decide(addSubscriptions) },
+        "subscriptions.remove": { actions: decide(removeSubscriptions) },
+        "presence.persist": { actions: decide(persistPresence) },
+      },
+    },
+  },
+  on: { "*": { actions: notUnderstood } },
+});

@@ -1,0 +1,143 @@
+/**
+ * People joining and leaving channels: rows, and the events of everybody concerned (behaviour 2.3 c). A change of more than
+ * `subscribers_per_command_max` people goes on by itself, slice after slice, each telling the next through the mailbox, so
+ * that no turn is long; its request is answered when the last slice is on disk.
+ */
+import { limits } from "../../schemas/limits.ts";
+import type { ChannelRecord } from "../../schemas/records.ts";
+import { hasMetadataAccess, hasMetadataAccessUnsubscribed } from "../../src/domain/permissions.ts";
+import type { View } from "../../src/domain/view.ts";
+import { type Command, command, type MembershipChange } from "../commands.ts";
+import { type Done, done, type Outcome } from "../decide.ts";
+import { type Answer, type Effect, effects } from "../effects.ts";
+import { endSubscription, newSubscription } from "./subscription-records.ts";
+
+export interface Target {
+  readonly channel: ChannelRecord;
+  readonly userIds: readonly number[];
+  readonly color: string | null;
+}
+
+export interface ChangeRequest {
+  readonly kind: MembershipChange["kind"];
+  readonly targets: readonly Target[];
+  readonly answer: Answer;
+}
+
+/** How many people a change is about, counted once per channel. */
+export function sizeOf(targets: readonly { readonly userIds: readonly number[] }[]): number {
+  return targets.reduce((sum, { userIds }) => sum + userIds.length, 0);
+}
+
+/** Carries out a change at once, or its beginning; `before` are effects that come first, e.g. new channels. */
+export function changeMembers(
+  view: View,
+  asked: Command,
+  request: ChangeRequest,
+  before: readonly Effect[],
+): Done<never> {
+  const { kind, targets, answer } = request;
+  if (sizeOf(targets) <= limits.subscribers_per_command_max) {
+    return done(answer, [...before, ...targets.flatMap((target) => change[kind](view, target))]);
+  }
+  const waiting = asked.ticket === null ? null : { ticket: asked.ticket, boot: view.counter("boot"), answer };
+  const left = targets.map(({ channel, userIds, color }) => ({ channelId: channel.id, userIds, color }));
+  const goOn = command({ actor: "realm" }, "members.change", { kind, targets: left, waiting }, null);
+  return { ...done<never>(null, [...before, effects.tell(goOn)]), keptAnswer: answer };
+}
+
+/** One slice of a large change. */
+export function continueChange(_context: unknown, asked: Command<"members.change">, view: View): Outcome {
+  const { kind, targets, waiting } = asked.params;
+  const { taken, left } = takeSlice(targets);
+  const all = taken.flatMap(({ channelId, userIds, color }) => {
+    const channel = view.channels.get(channelId);
+    return channel === undefined ? [] : change[kind](view, { channel, userIds, color });
+  });
+  if (left.length > 0) {
+    all.push(effects.tell(command({ actor: "realm" }, "members.change", { kind, targets: left, waiting }, null)));
+  } else if (waiting !== null && waiting.boot === view.counter("boot")) {
+    // After a restart nobody waits any more, and the ticket may name somebody else's request.
+    all.push(effects.reply(waiting.ticket, waiting.answer));
+  }
+  return done({}, all);
+}
+
+function takeSlice(targets: MembershipChange["targets"]) {
+  const taken: MembershipChange["targets"][number][] = [];
+  const left: MembershipChange["targets"][number][] = [];
+  let room: number = limits.subscribers_per_command_max;
+  for (const target of targets) {
+    const now = target.userIds.slice(0, room);
+    const later = target.userIds.slice(room);
+    room -= now.length;
+    if (now.length > 0) taken.push({ ...target, userIds: now });
+    if (later.length > 0) left.push({ ...target, userIds: later });
+  }
+  return { taken, left };
+}
+
+const change: Readonly<Record<MembershipChange["kind"], (view: View, target: Target) => Effect[]>> = {
+  join: joinEffects,
+  leave: leaveEffects,
+};
+
+function joinEffects(view: View, { channel, userIds, color }: Target): Effect[] {
+  const ids = ascending(userIds.filter((id) => !view.subscriptions.isSubscribed(id, channel.id)));
+  if (ids.length === 0) return [];
+  const unaware = ids.filter((id) => isUnaware(view, id, channel));
+  // The count of this moment: what is replayed later must not count twice what the following peer events add.
+  const body = {
+    channel_ids: [channel.id],
+    subscriber_count: view.subscriptions.ofChannel(channel.id).size + ids.length,
+  };
+  return [
+    ...ids.map((id) => effects.put("subscriptions", [id, channel.id], newSubscription(view, id, channel.id, color))),
+    ...(unaware.length === 0 ? [] : [effects.emit("stream", { op: "create", ...body }, { to: "users", ids: unaware })]),
+    effects.emit("subscription", { op: "add", ...body }, { to: "users", ids }),
+    effects.emit(
+      "subscription",
+      { op: "peer_add", stream_ids: [channel.id], user_ids: ids },
+      { to: "channel-watchers", id: channel.id, except: ids },
+    ),
+  ];
+}
+
+/** Whether joining is how the person learns that the channel exists. */
+export function isUnaware(view: View, userId: number, channel: ChannelRecord): boolean {
+  const user = view.users.get(userId);
+  return user !== undefined && !hasMetadataAccess(view, user, channel);
+}
+
+/** Who loses sight of the channel by leaving it is told that it is gone. */
+function leaveEffects(view: View, { channel, userIds }: Target): Effect[] {
+  const ids = ascending(userIds.filter((id) => view.subscriptions.get(id, channel.id)?.isActive === true));
+  if (ids.length === 0) return [];
+  const blinded = ids.filter((id) => {
+    const user = view.users.get(id);
+    return user !== undefined && !hasMetadataAccessUnsubscribed(view, user, channel);
+  });
+  const gone = { op: "delete", streams: [{ stream_id: channel.id }], stream_ids: [channel.id] };
+  return [
+    ...ids.flatMap((id) => {
+      const subscription = view.subscriptions.get(id, channel.id);
+      if (subscription === undefined) return [];
+      return [effects.put("subscriptions", [id, channel.id], endSubscription(view, subscription))];
+    }),
+    effects.emit(
+      "subscription",
+      { op: "remove", subscriptions: [{ name: channel.name, stream_id: channel.id }] },
+      { to: "users", ids },
+    ),
+    effects.emit(
+      "subscription",
+      { op: "peer_remove", stream_ids: [channel.id], user_ids: ids },
+      { to: "channel-watchers", id: channel.id, except: ids },
+    ),
+    ...(blinded.length === 0 ? [] : [effects.emit("stream", gone, { to: "users", ids: blinded })]),
+  ];
+}
+
+function ascending(ids: readonly number[]): number[] {
+  return [...new Set(ids)].sort((a, b) => a - b);
+}

@@ -1,0 +1,123 @@
+/** One request and one batch of a topic deletion (spec 4.13; D29, D30; behaviour 7). */
+import { refuse } from "../../schemas/errors.ts";
+import { fold } from "../../schemas/fold.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { ChannelRecord } from "../../schemas/records.ts";
+import { hasContentAccess, isAdministrator } from "../../src/domain/permissions.ts";
+import type { View } from "../../src/domain/view.ts";
+import { type Address, type Command, command } from "../commands.ts";
+import { callerOf, done, type Outcome } from "../decide.ts";
+import { type Effect, effects } from "../effects.ts";
+import type { TopicDeletionContext, Waiter } from "./machine.ts";
+
+type Target = Extract<Address, { actor: "topic-deletion" }>;
+
+export function requestDeletion(
+  context: TopicDeletionContext,
+  asked: Command<"topic-deletion.request">,
+  view: View,
+): Outcome<TopicDeletionContext> {
+  const caller = callerOf(asked, view);
+  if (caller === null || !isAdministrator(caller)) return refuse.administratorRequired();
+  const target = asked.to as Target;
+  const channel = view.channels.get(target.channelId);
+  if (channel === undefined || channel.isArchived || !hasContentAccess(view, caller, channel)) {
+    return refuse.invalidChannelId();
+  }
+  const named = view.row("topicNames", [channel.id, fold(target.topic)]);
+  if (named === undefined) return done({ complete: true }, [], { hasMore: false, waiters: [] });
+  const boot = view.counter("boot");
+  const living = context.boot === boot ? context.waiters : [];
+  if (living.length >= limits.topic_deletion_waiters_max) return refuse.overloaded();
+  const waiters: Waiter[] =
+    asked.ticket === null ? [...living] : [...living, { ticket: asked.ticket, deadline: asked.params.deadline }];
+  // Told even while a deletion runs: should its chain have died (M6), this request revives it; an extra turn is harmless.
+  return done(null, [effects.tell(command(target, "topic-deletion.continue", {}, null))], {
+    conversationId: named.id,
+    highWaterId: view.counter("message"),
+    actingUserId: caller.id,
+    waiters,
+    boot,
+    hasMore: true,
+  });
+}
+
+/** Deletes the newest batch. The deadline is looked at after it, so that every request makes progress. */
+export function continueDeletion(
+  context: TopicDeletionContext,
+  asked: Command<"topic-deletion.continue">,
+  view: View,
+): Outcome<TopicDeletionContext> {
+  const target = asked.to as Target;
+  const channel = view.channels.get(target.channelId);
+  if (context.conversationId === null || channel === undefined) return done({}, [], { hasMore: false, waiters: [] });
+  // After a restart nobody waits: park at this batch boundary, a repeated request goes on.
+  if (context.boot !== view.counter("boot")) return done({}, [], { waiters: [] });
+
+  const newest = newestMessages(view, context.conversationId, context.highWaterId);
+  const batch = newest.slice(0, limits.topic_deletion_batch_messages);
+  const hasMore = newest.length > batch.length;
+  const all = batch.length === 0 ? [] : batchEffects(view, context, channel, target.topic, batch);
+  if (!hasMore) {
+    const replies = context.waiters.map((waiter) => effects.reply(waiter.ticket, { complete: true }));
+    return done({}, [...all, ...replies], { waiters: [], hasMore: false, conversationId: null });
+  }
+  const patient = context.waiters.filter((waiter) => waiter.deadline > view.now);
+  const expired = context.waiters.filter((waiter) => waiter.deadline <= view.now);
+  const onward = patient.length > 0 ? [effects.tell(command(target, "topic-deletion.continue", {}, null))] : [];
+  const replies = expired.map((waiter) => effects.reply(waiter.ticket, { complete: false }));
+  return done({}, [...all, ...replies, ...onward], { waiters: patient });
+}
+
+/** A batch died (M6): whoever waits learns that messages are left, and may repeat the request. */
+export function abandonDeletion(
+  context: TopicDeletionContext,
+  _asked: Command<"topic-deletion.abandon">,
+  view: View,
+): Outcome<TopicDeletionContext> {
+  const living = context.boot === view.counter("boot") ? context.waiters : [];
+  const replies = living.map((waiter) => effects.reply(waiter.ticket, { complete: false }));
+  return done({}, replies, { waiters: [] });
+}
+
+/** Ids of the newest messages up to the high-water id, newest first; one more than a batch, to know if any is left. */
+function newestMessages(view: View, conversationId: number, highWaterId: number): number[] {
+  return view
+    .keys("conversationMessages", {
+      start: [conversationId, highWaterId],
+      end: [conversationId],
+      reverse: true,
+      limit: limits.topic_deletion_batch_messages + 1,
+    })
+    .map(([, messageId]) => messageId);
+}
+
+function batchEffects(
+  view: View,
+  context: TopicDeletionContext,
+  channel: ChannelRecord,
+  topic: string,
+  batch: readonly number[],
+): Effect[] {
+  const conversationId = context.conversationId ?? 0;
+  const body = {
+    message_type: "stream",
+    stream_id: channel.id,
+    topic: view.row("conversations", conversationId)?.topic ?? topic,
+    message_ids: [...batch].sort((a, b) => a - b),
+  };
+  const all: Effect[] = batch.flatMap((id) => [
+    effects.remove("messages", id),
+    effects.remove("conversationMessages", [conversationId, id]),
+    effects.remove("channelMessages", [channel.id, id]),
+  ]);
+  // Who received one and left a public channel is found at delivery (realtime/audience.ts); who deletes is always told.
+  const audience = { to: "channel", id: channel.id, also: [context.actingUserId] } as const;
+  all.push(effects.emit("delete_message", body, audience, batch.length));
+  all.push(effects.tell(command({ actor: "conversation", id: conversationId }, "topic.recount", {}, null)));
+  const { firstMessageId } = channel;
+  if (firstMessageId !== null && batch.some((id) => id <= firstMessageId)) {
+    all.push(effects.tell(command({ actor: "realm" }, "channel.find-first-message", { channelId: channel.id }, null)));
+  }
+  return all;
+}

@@ -1,0 +1,182 @@
+/** Posting a message (public API: send-message; spec 2.9): O(1) rows, however many people receive it. */
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { fold } from "../../schemas/fold.ts";
+import { traitsOf } from "../../schemas/message-traits.ts";
+import type { ChannelRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import type { RenderedContent } from "../../src/domain/markdown/render.ts";
+import { resolveContent } from "../../src/domain/markdown/resolve.ts";
+import { mentionResolver } from "../../src/domain/mention-resolver.ts";
+import { hasChannelPermission, hasMetadataAccess, hasRealmPermission, isGuest } from "../../src/domain/permissions.ts";
+import { emptyTopicName } from "../../src/domain/topics.ts";
+import type { View } from "../../src/domain/view.ts";
+import { type Command, command } from "../commands.ts";
+import { callerOf, done, type Outcome } from "../decide.ts";
+import { type Effect, effects } from "../effects.ts";
+import { checkDirectRecipients, checkInitiator } from "./direct-access.ts";
+import type { TopicContext } from "./machine.ts";
+import { isSubscribedOrBot } from "./posting-access.ts";
+
+export function postMessage(context: TopicContext, asked: Command<"message.post">, view: View): Outcome<TopicContext> {
+  const sender = callerOf(asked, view);
+  if (sender === null) return refuse.noSuchUser();
+  if (!sender.isActive) return refuse.userDeactivated();
+  return context.userIds === null
+    ? postToChannel(context, asked, view, sender)
+    : postDirectly(context, asked, view, sender, context.userIds);
+}
+
+function postToChannel(
+  context: TopicContext,
+  asked: Command<"message.post">,
+  view: View,
+  sender: UserRecord,
+): Outcome<TopicContext> {
+  const channel = view.channels.get(context.channelId ?? 0);
+  if (channel === undefined) return refuse.channelIdUnknown(context.channelId ?? 0);
+  const refused = checkPostingToChannel(view, sender, channel, context.topic);
+  if (refused !== null) return refused;
+  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, sender));
+  if (rendered.hasChannelWildcard && !mayMentionEverybody(view, sender, channel)) {
+    return refuse.channelWildcardNotAllowed();
+  }
+  const post = writeMessage(context, asked, view, sender, rendered);
+  const all = [
+    ...post.effects,
+    effects.put("channelMessages", [channel.id, post.message.id], { conversationId: post.message.conversationId }),
+    effects.emit("message", messageEventBody(asked, post.message), { to: "channel", id: channel.id, also: [] }),
+  ];
+  if (context.id === null) {
+    all.push(effects.put("topicNames", [channel.id, fold(context.topic)], { id: post.message.conversationId }));
+  }
+  if (channel.firstMessageId === null) {
+    all.push(effects.tell(command({ actor: "realm" }, "channel.find-first-message", { channelId: channel.id }, null)));
+  }
+  return done({ id: post.message.id }, all, post.context);
+}
+
+/** The order of the public server: permission to post, then access, then the topic (behaviour 5.1). */
+function checkPostingToChannel(view: View, sender: UserRecord, channel: ChannelRecord, topic: string): Refusal | null {
+  const owner = sender.botOwnerId === null ? undefined : view.users.get(sender.botOwnerId);
+  const isHidden = channel.isPrivate && !isSubscribedOrBot(view, sender, channel);
+  // D24: a channel that the sender may not know answers as one that does not exist.
+  if (isHidden && !hasMetadataAccess(view, sender, channel)) return refuse.channelIdUnknown(channel.id);
+  // A bot may use its owner's permission.
+  const mayPost = [sender, owner].some(
+    (user) => user !== undefined && hasChannelPermission(view, user, channel, "can_send_message_group"),
+  );
+  if (!mayPost) return refuse.badRequest("You do not have permission to post in this channel.");
+  const isGuestOutside =
+    isGuest(sender) && !channel.isWebPublic && !view.subscriptions.isSubscribed(sender.id, channel.id);
+  if (channel.isArchived || isHidden || isGuestOutside) {
+    return refuse.badRequest(`Not authorized to send to channel '${channel.name}'`);
+  }
+  return checkTopicPolicy(view, channel, topic);
+}
+
+/** Spec 2.4: the channel's policy, or the organization's when it inherits. */
+function checkTopicPolicy(view: View, channel: ChannelRecord, topic: string): Refusal | null {
+  const name = emptyTopicName(view);
+  const policy =
+    channel.topicsPolicy === "inherit"
+      ? (view.realm.settings["topics_policy"] ?? "allow_empty_topic")
+      : channel.topicsPolicy;
+  if (policy === "empty_topic_only" && topic !== "") {
+    return refuse.onlyEmptyTopicAllowed(name);
+  }
+  if (policy === "disable_empty_topic" && topic === "") {
+    return refuse.emptyTopicNotAllowed(name);
+  }
+  return null;
+}
+
+/** Small channels may be called together by anybody (behaviour 5.1). */
+const freeWildcardSubscribers = 15;
+
+function mayMentionEverybody(view: View, sender: UserRecord, channel: ChannelRecord): boolean {
+  return (
+    view.subscriptions.ofChannel(channel.id).size <= freeWildcardSubscribers ||
+    hasRealmPermission(view, sender, "can_mention_many_users_group")
+  );
+}
+
+function postDirectly(
+  context: TopicContext,
+  asked: Command<"message.post">,
+  view: View,
+  sender: UserRecord,
+  userIds: readonly number[],
+): Outcome<TopicContext> {
+  const refused = checkDirectRecipients(view, sender, userIds) ?? checkInitiator(context, view, sender);
+  if (refused !== null) return refused;
+  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, sender));
+  const post = writeMessage(context, asked, view, sender, rendered);
+  const all = [
+    ...post.effects,
+    effects.emit("message", messageEventBody(asked, post.message), { to: "users", ids: userIds }),
+  ];
+  if (context.id === null) {
+    const id = post.message.conversationId;
+    all.push(effects.put("directNames", directName(userIds), { id }));
+    for (const userId of userIds) all.push(effects.put("directConversations", [userId, id], {}));
+  }
+  return done({ id: post.message.id }, all, post.context);
+}
+
+/** How a set of participants is named in `directNames`: ascending ids. */
+export function directName(userIds: readonly number[]): string {
+  return userIds.join(",");
+}
+
+interface WrittenMessage {
+  readonly message: MessageRecord;
+  readonly effects: Effect[];
+  readonly context: Partial<TopicContext>;
+}
+
+/** What a message writes wherever it goes: its row, its place in the conversation, the counters. */
+function writeMessage(
+  context: TopicContext,
+  asked: Command<"message.post">,
+  view: View,
+  sender: UserRecord,
+  rendered: RenderedContent,
+): WrittenMessage {
+  const conversationId = context.id ?? view.counter("recipient") + 1;
+  const message: MessageRecord = {
+    id: view.counter("message") + 1,
+    conversationId,
+    senderId: sender.id,
+    sentAt: view.now,
+    content: asked.params.content,
+    rendered: rendered.html,
+    client: asked.params.client,
+    traits: traitsOf({
+      isMe: rendered.isMeMessage,
+      mentionsChannel: rendered.hasChannelWildcard,
+      mentionsTopic: rendered.hasTopicWildcard,
+      hasLink: rendered.hasLink,
+      hasImage: rendered.hasImage,
+      hasAttachment: rendered.hasAttachment,
+    }),
+    mentionedUserIds: rendered.mentionedUserIds,
+    mentionedGroupIds: rendered.mentionedGroupIds,
+  };
+  return {
+    message,
+    effects: [
+      effects.count("message", message.id),
+      ...(context.id === null ? [effects.count("recipient", conversationId)] : []),
+      effects.put("messages", message.id, message),
+      effects.put("conversationMessages", [conversationId, message.id], {}),
+    ],
+    context: { id: conversationId, lastMessageId: message.id },
+  };
+}
+
+/** The event refers to the message; the sending client's own queue also gets its `local_id` back. */
+function messageEventBody(asked: Command<"message.post">, message: MessageRecord): Readonly<Record<string, unknown>> {
+  const { queueId, localId } = asked.params;
+  return queueId === null || localId === null
+    ? { message_id: message.id }
+    : { message_id: message.id, queue_id: queueId, local_id: localId };
+}

@@ -1,0 +1,30 @@
+// A generator process: takes one job over IPC, runs it, sends one reply and ends. A process of its own, fresh for every run,
+// so that one run's garbage, warm code and timers never weigh on the next, and the parent's progress bar costs it nothing.
+
+import type { Job, Reply, ResultOf } from "../lib/job.ts";
+import { runDeliveries } from "./deliveries.ts";
+import { runHttpLoad } from "./http-load.ts";
+import { runIdleSockets } from "./idle-sockets.ts";
+
+process.once("message", (job: Job) => {
+  run(job).then(
+    (result) => reply({ kind: "done", result }),
+    (error: unknown) => reply({ kind: "failed", message: error instanceof Error ? error.message : String(error) }),
+  );
+});
+process.once("disconnect", () => process.exit(1));
+
+function run(job: Job): Promise<ResultOf[Job["kind"]]> {
+  switch (job.kind) {
+    case "http-load":
+      return runHttpLoad(job);
+    case "deliveries":
+      return runDeliveries(job);
+    case "idle-sockets":
+      return runIdleSockets(job);
+  }
+}
+
+function reply(message: Reply): void {
+  process.send?.(message, () => process.exit(0));
+}

@@ -1,0 +1,90 @@
+// The few REST calls that prepare a scenario: users with keys, a channel with subscribers. Everything goes through the public
+// API, so the same preparation works on any server that speaks it; the account must be an organization owner or administrator.
+
+import { basicAuthorization } from "./http-request.ts";
+import type { Target } from "./target.ts";
+import type { Credentials } from "./zuliprc.ts";
+
+/** Accounts that are made at once: passwords are hashed with a slow function on the server. */
+const ACCOUNTS_AT_ONCE = 4;
+
+export interface User {
+  readonly id: number;
+  readonly email: string;
+  readonly authorization: string;
+}
+
+export class Api {
+  readonly #origin: string;
+  readonly authorization: string;
+
+  constructor(target: Pick<Target, "address">, credentials: Credentials) {
+    this.#origin = `http://${target.address.host}:${target.address.port}/api/v1`;
+    this.authorization = basicAuthorization(credentials.email, credentials.key);
+  }
+
+  /** Calls the operation and returns the body's text. Rejects with method, path and message on any answer but 200. */
+  call(method: "GET" | "POST", path: string, form: Readonly<Record<string, string>> = {}): Promise<string> {
+    return this.callAs(this.authorization, method, path, form);
+  }
+
+  /** The same as somebody else. */
+  async callAs(
+    authorization: string,
+    method: "GET" | "POST",
+    path: string,
+    form: Readonly<Record<string, string>>,
+  ): Promise<string> {
+    const encoded = new URLSearchParams(form).toString();
+    const suffix = method === "GET" && encoded !== "" ? `?${encoded}` : "";
+    const response = await fetch(`${this.#origin}${path}${suffix}`, {
+      method,
+      headers: { authorization },
+      ...(method === "POST" ? { body: new URLSearchParams(form) } : {}),
+    });
+    const text = await response.text();
+    if (response.status !== 200)
+      throw new Error(`${method} ${path} answered ${response.status}: ${text.slice(0, 300)}`);
+    return text;
+  }
+
+  /** Creates `count` users and fetches their keys. `prefix` keeps the addresses of several calls apart. */
+  async createUsers(count: number, prefix: string): Promise<User[]> {
+    const users: User[] = [];
+    const work = async (first: number): Promise<void> => {
+      for (let index = first; index < count; index += ACCOUNTS_AT_ONCE) {
+        users[index] = await this.#createUser(`${prefix}-${index}`);
+      }
+    };
+    await Promise.all(Array.from({ length: ACCOUNTS_AT_ONCE }, (_, first) => work(first)));
+    return users;
+  }
+
+  /** Creates a channel by subscribing the caller and `users` to it; returns its id. */
+  async createChannel(name: string, users: readonly User[]): Promise<number> {
+    const subscriptions = JSON.stringify([{ name }]);
+    await this.call("POST", "/users/me/subscriptions", { subscriptions });
+    if (users.length > 0) {
+      const principals = JSON.stringify(users.map((user) => user.id));
+      await this.call("POST", "/users/me/subscriptions", { subscriptions, principals });
+    }
+    const found = JSON.parse(await this.call("GET", "/users/me/subscriptions")) as {
+      readonly subscriptions: readonly { readonly name: string; readonly stream_id: number }[];
+    };
+    const channel = found.subscriptions.find((subscription) => subscription.name === name);
+    if (channel === undefined) throw new Error(`the channel ${name} is not among the caller's subscriptions`);
+    return channel.stream_id;
+  }
+
+  async #createUser(name: string): Promise<User> {
+    const email = `${name}@bench.example.com`;
+    const password = `bench password of ${name}`;
+    const created = JSON.parse(await this.call("POST", "/users", { email, password, full_name: `Bench ${name}` })) as {
+      readonly user_id: number;
+    };
+    const fetched = JSON.parse(await this.call("POST", "/fetch_api_key", { username: email, password })) as {
+      readonly api_key: string;
+    };
+    return { id: created.user_id, email, authorization: basicAuthorization(email, fetched.api_key) };
+  }
+}

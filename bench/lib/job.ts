@@ -1,0 +1,146 @@
+// What the parent asks of a generator process and what it gets back: plain data, because it travels as JSON over IPC.
+
+import type { Address } from "./http-connection.ts";
+import type { Usage, Watch } from "./probe.ts";
+import type { LatencySummary, Point } from "./recorder.ts";
+
+/** Time and pace of one run. */
+export interface Pace {
+  readonly warmupMs: number;
+  readonly durationMs: number;
+  /** Arrivals per second (open loop), or null: everybody sends again as soon as the last answer is there (closed loop). */
+  readonly ratePerSecond: number | null;
+}
+
+/**
+ * The requests that one connection sends in turn, as text. A marker in them gets a fresh number each time the cycle begins,
+ * so that all requests of one turn (typing start, typing stop) share it.
+ */
+export type Cycle = readonly string[];
+
+interface CommonJob {
+  readonly address: Address;
+  readonly watch: Watch | null;
+}
+
+/** HTTP requests over keep-alive connections; connection i sends `cycles[i % cycles.length]`. */
+export interface HttpLoadJob extends CommonJob {
+  readonly kind: "http-load";
+  readonly connections: number;
+  readonly cycles: readonly Cycle[];
+  readonly pace: Pace;
+}
+
+/** Sockets that connect, authenticate and register. */
+export interface Receivers {
+  readonly path: string;
+  /** Socket i authenticates with `authorizations[i % length]`. */
+  readonly authorizations: readonly string[];
+  readonly count: number;
+  /** The register frame (JSON text), with the `ref` REGISTER_REF. */
+  readonly register: string;
+  /** Socket i leaves from address i % length; empty: the kernel chooses. */
+  readonly localAddresses: readonly string[];
+}
+
+export const REGISTER_REF = "register";
+
+/** Posts over HTTP whose events every receiver must see; see bench/generator/deliveries.ts. */
+export interface DeliveriesJob extends CommonJob {
+  readonly kind: "deliveries";
+  readonly receivers: Receivers;
+  readonly cycles: readonly Cycle[];
+  /** Posting connections; in closed loop also the number of posts that are under way at once. */
+  readonly connections: number;
+  readonly pace: Pace;
+  /** The first marker of this run: an event that an earlier run left behind must not be taken for one of this run. */
+  readonly firstMarker: number;
+  /** `scan` finds the marker in the bytes of a frame; `typing` parses the frame and needs its `op`, too. */
+  readonly decoder: "scan" | "typing";
+}
+
+/** Sockets that connect, register and then do nothing. */
+export interface IdleSocketsJob extends CommonJob {
+  readonly kind: "idle-sockets";
+  readonly receivers: Receivers;
+  /** Numbers of open sockets at which memory is read, rising. */
+  readonly steps: readonly number[];
+  /** How long to let the server come to rest before memory is read. */
+  readonly settleMs: number;
+}
+
+export type Job = HttpLoadJob | DeliveriesJob | IdleSocketsJob;
+
+export interface HttpLoadResult {
+  /** Answers with status 200 inside the window. */
+  readonly completed: number;
+  readonly perSecond: number;
+  readonly latency: LatencySummary;
+  readonly throughput: readonly Point[];
+  /** Of the bodies of the completed answers. */
+  readonly bodyBytes: number;
+  readonly failures: Failures;
+  readonly usage: Usage;
+}
+
+/** What went wrong; all zero in a good run. */
+export interface Failures {
+  /** Answers by status other than 200, e.g. {"429": 3}. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** The beginning of the first such answer. */
+  readonly firstBody: string;
+  /** Connections that broke with a request in flight, and why the first one did. */
+  readonly brokenConnections: number;
+  readonly firstBreak: string;
+  /** Open loop: arrivals that had no answer when the drain ended. */
+  readonly unanswered: number;
+}
+
+export interface DeliveriesResult {
+  readonly posts: number;
+  readonly postsPerSecond: number;
+  readonly deliveries: number;
+  readonly deliveriesPerSecond: number;
+  /** From the moment the post was due to each receiver's read. */
+  readonly latency: LatencySummary;
+  /** From the moment the post was due to the last receiver's read. */
+  readonly lastReceiver: LatencySummary;
+  readonly throughput: readonly Point[];
+  /** Posts that some receiver had not seen in time, events seen twice, receivers that lost their socket. */
+  readonly incomplete: number;
+  readonly duplicates: number;
+  readonly closedReceivers: number;
+  readonly firstClose: string;
+  /** Frames that were read, and the first event frame of each request of a cycle (for a floor that sends the same bytes). */
+  readonly frames: number;
+  readonly sampleFrames: readonly string[];
+  readonly failures: Failures;
+  readonly usage: Usage;
+}
+
+export interface IdleSocketsResult {
+  /** Memory at each step: sockets open and server PSS in bytes (null when it cannot be seen). */
+  readonly steps: readonly {
+    readonly sockets: number;
+    readonly pssBytes: number | null;
+    readonly kernelBytes: number | null;
+  }[];
+  readonly opened: number;
+  readonly openSeconds: number;
+  /** Sockets that the server closed while they stood idle. */
+  readonly lost: number;
+  readonly firstClose: string;
+  readonly usage: Usage;
+}
+
+/** Result type of each kind of job. */
+export interface ResultOf {
+  readonly "http-load": HttpLoadResult;
+  readonly deliveries: DeliveriesResult;
+  readonly "idle-sockets": IdleSocketsResult;
+}
+
+/** What a generator process sends back, exactly once. */
+export type Reply =
+  | { readonly kind: "done"; readonly result: ResultOf[keyof ResultOf] }
+  | { readonly kind: "failed"; readonly message: string };

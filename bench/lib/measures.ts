@@ -1,0 +1,209 @@
+// From runs to the numbers of a report: measures with spread and ratio, plotted lines, checks, and the notes that keep a
+// reader from a wrong conclusion (a generator without time left flatters the server under test).
+
+import type { DeliveriesResult, Failures, HttpLoadResult } from "./job.ts";
+import type { Usage } from "./probe.ts";
+import { type LatencySummary, PERCENTILES, type Point, percentileMs } from "./recorder.ts";
+import type { Check, Measure, Series } from "./result.ts";
+import type { Pair } from "./scenario.ts";
+import { medianOf, ratioOf, spreadOf } from "./statistics.ts";
+
+/** Above this share of a core a process had nothing left to give. */
+const BUSY_SHARE = 0.9;
+/** Above this share of a core the work of other programs is worth a note. */
+const DISTURBED_SHARE = 0.25;
+
+type Description = Pick<Measure, "key" | "title" | "unit" | "better">;
+
+/** One measure: `pick` takes the number out of a run, null where it could not be measured. */
+export function measureOf<T>(description: Description, pair: Pair<T>, pick: (run: T) => number | null): Measure {
+  const ours = spreadOf(pair.ours.map(pick));
+  const floor = spreadOf(pair.floor.map(pick));
+  return { ...description, ours, floor, ratio: ratioOf(ours, floor) };
+}
+
+/** Throughput of closed-loop runs with what it cost. `noun` names the thing counted: "post", "delivery". */
+export function throughputMeasures<T extends { readonly usage: Usage }>(
+  options: { readonly prefix: string; readonly noun: string; readonly title: string },
+  pair: Pair<T>,
+  perSecond: (run: T) => number,
+): Measure[] {
+  const { prefix, noun, title } = options;
+  const cpuUs = (run: T): number | null => {
+    const { serverCpuSeconds, wallSeconds } = run.usage;
+    const count = perSecond(run) * wallSeconds;
+    return serverCpuSeconds === null || count === 0 ? null : (serverCpuSeconds * 1_000_000) / count;
+  };
+  return [
+    measureOf({ key: `${prefix}_per_s`, title, unit: "/s", better: "higher" }, pair, perSecond),
+    measureOf({ key: `${prefix}_cpu_us`, title: `server CPU per ${noun}`, unit: "us", better: "lower" }, pair, cpuUs),
+    measureOf(
+      { key: `${prefix}_loop_delay_p99_ms`, title: "event-loop delay p99 meanwhile", unit: "ms", better: "lower" },
+      pair,
+      (run) => run.usage.loopDelayMs?.p99 ?? null,
+    ),
+    {
+      ...measureOf(
+        { key: `${prefix}_others_cores`, title: "cores used by other programs", unit: "", better: "lower" },
+        pair,
+        (run) => run.usage.othersShare,
+      ),
+      // Not a property of either server: nothing to divide.
+      ratio: null,
+    },
+  ];
+}
+
+/** p50, p99 and p99.9 of a latency. */
+export function latencyMeasures<T>(
+  options: { readonly prefix: string; readonly title: string },
+  pair: Pair<T>,
+  pick: (run: T) => LatencySummary,
+): Measure[] {
+  return ([50, 99, 99.9] as const).map((percentile) =>
+    measureOf(
+      {
+        key: `${options.prefix}_p${String(percentile).replace(".", "_")}_ms`,
+        title: `${options.title} p${percentile}`,
+        unit: "ms",
+        better: "lower",
+      },
+      pair,
+      (run) => percentileMs(pick(run), percentile),
+    ),
+  );
+}
+
+/** Latency by percentile, both targets; at each percentile the median over the runs. */
+export function latencySeries<T>(title: string, pair: Pair<T>, pick: (run: T) => LatencySummary): Series {
+  const lineOf = (runs: readonly T[]): Point[] => {
+    const summaries = runs.map(pick).filter((summary) => summary.count > 0);
+    if (summaries.length === 0) return [];
+    return PERCENTILES.flatMap((percentile) => {
+      const spread = spreadOf(summaries.map((summary) => percentileMs(summary, percentile)));
+      return spread === null ? [] : [[percentile, spread.median] as const];
+    });
+  };
+  return { kind: "latency", title, xUnit: "percentile", yUnit: "ms", lines: linesOf(pair, lineOf) };
+}
+
+/** Throughput over the time of the window, of the run whose rate is nearest to the median. */
+export function throughputSeries<T extends { readonly throughput: readonly Point[] }>(
+  title: string,
+  pair: Pair<T>,
+  perSecond: (run: T) => number,
+): Series {
+  const lineOf = (runs: readonly T[]): readonly Point[] => {
+    const ordered = runs.toSorted((a, b) => perSecond(a) - perSecond(b));
+    return ordered[Math.floor(ordered.length / 2)]?.throughput ?? [];
+  };
+  return { kind: "throughput", title, xUnit: "s", yUnit: "/s", lines: linesOf(pair, lineOf) };
+}
+
+function linesOf<T>(pair: Pair<T>, lineOf: (runs: readonly T[]) => readonly Point[]): Series["lines"] {
+  return [
+    { label: "ours", points: lineOf(pair.ours) },
+    { label: "floor", points: lineOf(pair.floor) },
+  ].filter((line) => line.points.length > 0);
+}
+
+/** Every answer was 200, no connection broke, nothing stayed unanswered: for every run of both targets. */
+export function failureChecks<T extends { readonly failures: Failures }>(phase: string, pair: Pair<T>): Check[] {
+  return (["ours", "floor"] as const).flatMap((label) => {
+    const runs = pair[label];
+    if (runs.length === 0) return [];
+    const troubles = runs.flatMap(({ failures }) => troublesOf(failures));
+    return [
+      {
+        name: `${phase}, ${label}: every request was answered 200`,
+        ok: troubles.length === 0,
+        detail: troubles.slice(0, 3).join("; "),
+      },
+    ];
+  });
+}
+
+/** The floor must send as much as our server does, or the two do different work. `tolerance` is a share of the size. */
+export function sameSizeCheck(phase: string, pair: Pair<HttpLoadResult>, tolerance: number): Check[] {
+  const sizeOf = (runs: readonly HttpLoadResult[]): number | null =>
+    spreadOf(runs.map((run) => (run.completed === 0 ? null : run.bodyBytes / run.completed)))?.median ?? null;
+  const ours = sizeOf(pair.ours);
+  const floor = sizeOf(pair.floor);
+  if (ours === null || floor === null) return [];
+  return [
+    {
+      name: `${phase}: ours and the floor answer bodies of the same size`,
+      ok: Math.abs(ours - floor) <= tolerance * ours,
+      detail: `${Math.round(ours)} and ${Math.round(floor)} bytes`,
+    },
+  ];
+}
+
+/** Every receiver saw every event exactly once and kept its socket: for every run of both targets. */
+export function deliveryChecks(phase: string, pair: Pair<DeliveriesResult>): Check[] {
+  const checks = (["ours", "floor"] as const).flatMap((label) => {
+    const runs = pair[label];
+    if (runs.length === 0) return [];
+    const sum = (pick: (run: DeliveriesResult) => number): number => runs.reduce((total, run) => total + pick(run), 0);
+    const incomplete = sum((run) => run.incomplete);
+    const duplicates = sum((run) => run.duplicates);
+    const closed = sum((run) => run.closedReceivers);
+    const firstClose = runs.find((run) => run.firstClose !== "")?.firstClose ?? "";
+    return [
+      {
+        name: `${phase}, ${label}: every receiver saw every event exactly once`,
+        ok: incomplete + duplicates + closed === 0,
+        detail: `${incomplete} posts incomplete, ${duplicates} events seen twice, ${closed} sockets lost ${firstClose}`,
+      },
+    ];
+  });
+  return [...failureChecks(phase, pair), ...checks];
+}
+
+/** Says so when other programs worked while a phase was measured, in either loop: then its numbers are too bad, and unevenly so. */
+export function disturbanceNotes<T extends { readonly usage: Usage }>(phase: string, pair: Pair<T>): string[] {
+  const others = spreadOf([...pair.ours, ...pair.floor].map((run) => run.usage.othersShare));
+  if (others === null || others.max < DISTURBED_SHARE) return [];
+  return [
+    `${phase}: other programs used up to ${percent(others.max)} of a core (median ${percent(others.median)}): repeat on a quiet machine.`,
+  ];
+}
+
+/** Who was the bottleneck of closed-loop runs, in a sentence for each target where it was not the server. */
+export function bottleneckNotes<T extends { readonly usage: Usage }>(phase: string, pair: Pair<T>): string[] {
+  const notes = (["ours", "floor"] as const).flatMap((label) => {
+    const usages = pair[label].map((run) => run.usage);
+    if (usages.length === 0) return [];
+    const generator = medianOf(usages.map((usage) => usage.generatorShare));
+    const server = spreadOf(usages.map((usage) => share(usage)))?.median ?? null;
+    const shares = `(generator ${percent(generator)} of a core, server ${server === null ? "unknown" : percent(server)})`;
+    if (server !== null && server >= BUSY_SHARE) return [];
+    if (generator >= BUSY_SHARE) {
+      return [
+        `${phase}, ${label}: the load generator was the bottleneck ${shares}; compare CPU per operation, not throughput.`,
+      ];
+    }
+    return [
+      `${phase}, ${label}: neither side was out of CPU ${shares}: the time went into waiting (flush, wake-ups, other programs).`,
+    ];
+  });
+  return [...notes, ...disturbanceNotes(phase, pair)];
+}
+
+function share(usage: Usage): number | null {
+  return usage.serverCpuSeconds === null ? null : usage.serverCpuSeconds / usage.wallSeconds;
+}
+
+function percent(value: number): string {
+  return `${Math.round(value * 100)} %`;
+}
+
+function troublesOf(failures: Failures): string[] {
+  const troubles = Object.entries(failures.statuses).map(
+    ([status, count]) => `${count} x ${status} ${failures.firstBody}`,
+  );
+  if (failures.brokenConnections > 0)
+    troubles.push(`${failures.brokenConnections} connections broke: ${failures.firstBreak}`);
+  if (failures.unanswered > 0) troubles.push(`${failures.unanswered} requests unanswered`);
+  return troubles;
+}

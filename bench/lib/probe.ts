@@ -1,0 +1,118 @@
+// Watches the server process from outside during a measured window: CPU seconds from /proc, event-loop delay through the
+// metrics file (SIGUSR2 makes the server write it and start a new histogram), and the generator's own share of a core.
+// A result whose generator had no time left says nothing about the server, so the share is part of every result.
+
+import { readFileSync, rmSync } from "node:fs";
+import { setTimeout as wait } from "node:timers/promises";
+import { METRICS_WAIT_MS } from "./limits.ts";
+import { type MemoryUse, readCpuSeconds, readMachineCpuSeconds, readMemory } from "./process-usage.ts";
+
+/** What may be watched: a process of this machine; the metrics file is null when the server writes none. */
+export interface Watch {
+  readonly pid: number;
+  readonly metricsFile: string | null;
+}
+
+export interface LoopDelay {
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+export interface Usage {
+  /** CPU seconds of the server process inside the window; null when it cannot be seen (a server elsewhere). */
+  readonly serverCpuSeconds: number | null;
+  readonly serverMemory: MemoryUse | null;
+  readonly loopDelayMs: LoopDelay | null;
+  /** Share of one core that the generator used: near 1 it was the bottleneck. */
+  readonly generatorShare: number;
+  /** Cores that neither server nor generator used, but somebody did; null when it cannot be told. */
+  readonly othersShare: number | null;
+  readonly wallSeconds: number;
+}
+
+export class Probe {
+  readonly #watch: Watch | null;
+  #startedAt = 0;
+  #generatorCpu = process.cpuUsage();
+  #serverCpuSeconds: number | null = null;
+  #machineCpuSeconds: number | null = null;
+  #window: Omit<Usage, "loopDelayMs" | "serverMemory"> | null = null;
+
+  constructor(watch: Watch | null) {
+    this.#watch = watch;
+  }
+
+  /** Opens the window: synchronous and cheap. The metrics that the signal writes now belong to the warm-up. */
+  open(): void {
+    this.#signal();
+    this.#serverCpuSeconds = this.#watch === null ? null : readCpuSeconds(this.#watch.pid);
+    this.#machineCpuSeconds = readMachineCpuSeconds();
+    this.#generatorCpu = process.cpuUsage();
+    this.#startedAt = performance.now();
+  }
+
+  /** Closes the window: synchronous and cheap; `report` may come later. */
+  close(): void {
+    const wallSeconds = (performance.now() - this.#startedAt) / 1000;
+    const { user, system } = process.cpuUsage(this.#generatorCpu);
+    const now = this.#watch === null ? null : readCpuSeconds(this.#watch.pid);
+    const serverCpuSeconds = now === null || this.#serverCpuSeconds === null ? null : now - this.#serverCpuSeconds;
+    const generatorCpuSeconds = (user + system) / 1_000_000;
+    const othersShare = this.#othersShare({ serverCpuSeconds, generatorCpuSeconds, wallSeconds });
+    this.#window = { serverCpuSeconds, generatorShare: generatorCpuSeconds / wallSeconds, othersShare, wallSeconds };
+    if (this.#watch?.metricsFile != null) rmSync(this.#watch.metricsFile, { force: true });
+    this.#signal();
+  }
+
+  /** What the window cost. Call after `close`, when nothing is being measured: memory is read here. */
+  async report(): Promise<Usage> {
+    if (this.#window === null) throw new Error("the probe's window was never closed");
+    return {
+      ...this.#window,
+      loopDelayMs: await this.#readLoopDelay(),
+      serverMemory: this.#watch === null ? null : readMemory(this.#watch.pid),
+    };
+  }
+
+  #othersShare(used: {
+    readonly serverCpuSeconds: number | null;
+    readonly generatorCpuSeconds: number;
+    readonly wallSeconds: number;
+  }): number | null {
+    const now = readMachineCpuSeconds();
+    if (now === null || this.#machineCpuSeconds === null || used.serverCpuSeconds === null) return null;
+    const others = now - this.#machineCpuSeconds - used.serverCpuSeconds - used.generatorCpuSeconds;
+    return Math.max(0, others / used.wallSeconds);
+  }
+
+  #signal(): void {
+    if (this.#watch?.metricsFile == null) return;
+    try {
+      process.kill(this.#watch.pid, "SIGUSR2");
+    } catch {
+      // The process has ended: the run fails on its connections with a better message than this one.
+    }
+  }
+
+  async #readLoopDelay(): Promise<LoopDelay | null> {
+    const file = this.#watch?.metricsFile ?? null;
+    if (file === null) return null;
+    for (const until = performance.now() + METRICS_WAIT_MS; performance.now() < until; await wait(5)) {
+      const delay = parseLoopDelay(file);
+      if (delay !== null) return delay;
+    }
+    return null;
+  }
+}
+
+/** Null while the file is missing or half written. */
+function parseLoopDelay(file: string): LoopDelay | null {
+  try {
+    const metrics = JSON.parse(readFileSync(file, "utf8")) as { event_loop_delay_ms?: Partial<LoopDelay> };
+    const { p50, p99, max } = metrics.event_loop_delay_ms ?? {};
+    return p50 === undefined || p99 === undefined || max === undefined ? null : { p50, p99, max };
+  } catch {
+    return null;
+  }
+}

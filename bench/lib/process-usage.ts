@@ -1,0 +1,65 @@
+// What a process cost, read from /proc: CPU seconds beside wall time, PSS and RSS, open-file limit, kernel socket memory.
+// Linux only; elsewhere every figure is null and the report says "not measured". CPU has the kernel's resolution of 10 ms.
+
+import { readFileSync } from "node:fs";
+
+/** USER_HZ: what /proc/<pid>/stat counts in. It is 100 for user space on every Linux architecture that Node runs on. */
+const TICKS_PER_SECOND = 100;
+const PAGE_BYTES = 4096;
+
+export interface MemoryUse {
+  readonly pssBytes: number;
+  readonly rssBytes: number;
+}
+
+/** User and system CPU time of all threads of the process so far, in seconds. */
+export function readCpuSeconds(pid: number): number | null {
+  const stat = readText(`/proc/${pid}/stat`);
+  if (stat === null) return null;
+  // The second field is the program's name in brackets and may hold spaces: count fields after the last bracket.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+/** CPU time of the whole machine so far that was not idle, in seconds over all cores. */
+export function readMachineCpuSeconds(): number | null {
+  const line = readText("/proc/stat")?.split("\n")[0];
+  if (line === undefined) return null;
+  // cpu user nice system idle iowait irq softirq steal guest guest_nice; guests are part of user already.
+  const [user = 0, nice = 0, system = 0, , , irq = 0, softirq = 0, steal = 0] = line.split(/\s+/).slice(1).map(Number);
+  return (user + nice + system + irq + softirq + steal) / TICKS_PER_SECOND;
+}
+
+/** Proportional and resident memory of the process. Reading walks its page tables: never inside a measured window. */
+export function readMemory(pid: number): MemoryUse | null {
+  const rollup = readText(`/proc/${pid}/smaps_rollup`);
+  if (rollup === null) return null;
+  return { pssBytes: kilobytesOf(rollup, "Pss") * 1024, rssBytes: kilobytesOf(rollup, "Rss") * 1024 };
+}
+
+/** TCP buffer memory of the whole machine (both ends of every loopback socket, other programs included). */
+export function readKernelSocketBytes(): number | null {
+  const sockstat = readText("/proc/net/sockstat");
+  const pages = sockstat === null ? undefined : /^TCP:.* mem (\d+)$/m.exec(sockstat)?.[1];
+  return pages === undefined ? null : Number(pages) * PAGE_BYTES;
+}
+
+/** How many files and sockets this process may have open. */
+export function readOpenFilesMax(): number | null {
+  const limits = readText("/proc/self/limits");
+  const soft = limits === null ? undefined : /^Max open files\s+(\d+)/m.exec(limits)?.[1];
+  return soft === undefined ? null : Number(soft);
+}
+
+function kilobytesOf(rollup: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(rollup)?.[1] ?? Number.NaN);
+}
+
+/** Missing files mean "not measurable here" (another system, another user's process, a process that has ended). */
+function readText(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return null;
+  }
+}

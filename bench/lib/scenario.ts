@@ -1,0 +1,91 @@
+// The frame of a scenario: sizes, targets, runs in alternating order. A scenario file says what is measured; how often, in which
+// order and against what is decided here, the same for all.
+
+import { runJob } from "./generator-process.ts";
+import type { Job, Pace, ResultOf } from "./job.ts";
+import type { Progress } from "./progress.ts";
+import type { Outcome, Settings } from "./result.ts";
+import { type Server, startFloor, type Target } from "./target.ts";
+import type { Program, Workspace } from "./workspace.ts";
+
+/** `tiny` runs in the tests, `small` when every scenario runs, `full` when one is asked for. */
+export type Size = "tiny" | "small" | "full";
+
+export interface Scenario {
+  readonly name: string;
+  readonly summary: string;
+  readonly floor: Program;
+  readonly sizes: Readonly<Record<Size, Settings>>;
+  /** False: it must start the server itself, so a server with a URL is skipped with a line. */
+  readonly worksOnUrl: boolean;
+  readonly run: (context: Context) => Promise<Outcome>;
+}
+
+/** What a scenario works with. Targets that it opens are closed by the caller, whatever happens. */
+export interface Context {
+  readonly settings: Settings;
+  readonly seed: number;
+  readonly workspace: Workspace;
+  readonly progress: Progress;
+  /** Whether the server runs on this machine: only then does a floor beside it mean anything. */
+  readonly serverIsHere: boolean;
+  /** Our server on an empty directory, or the one that the command line names. */
+  readonly openServer: () => Promise<Server>;
+  /** Takes over a target that must be stopped at the end. */
+  readonly own: <T extends Target>(target: T) => T;
+}
+
+/** Results of the runs of both targets, in the order they were made; `floor` is empty when there is none. */
+export interface Pair<T> {
+  readonly ours: readonly T[];
+  readonly floor: readonly T[];
+}
+
+/** Starts a floor; null when the server is on another machine, where a floor here says nothing. */
+export async function openFloor(
+  context: Context,
+  floor: { readonly program: Program; readonly input?: { readonly variable: string; readonly value: unknown } },
+): Promise<Target | null> {
+  if (!context.serverIsHere) return null;
+  return context.own(await startFloor({ workspace: context.workspace, ...floor }));
+}
+
+/** A B, B A, A B, ...: a drift of the machine hits both targets alike. `seconds` is what one run takes, for the progress bar. */
+export async function alternate<T>(
+  context: Context,
+  options: {
+    readonly label: string;
+    readonly seconds: number;
+    readonly server: Server;
+    readonly floor: Target | null;
+    readonly run: (target: Target) => Promise<T>;
+  },
+): Promise<Pair<T>> {
+  const { label, seconds, server, floor, run } = options;
+  const pair = { ours: [] as T[], floor: [] as T[] };
+  const targets = floor === null ? [server] : [server, floor];
+  context.progress.plan(targets.length * context.settings.runs * seconds);
+  for (let index = 0; index < context.settings.runs; index += 1) {
+    for (const target of index % 2 === 0 ? targets : targets.toReversed()) {
+      context.progress.label(`${label}, run ${index + 1} of ${context.settings.runs}, ${target.label}`);
+      pair[target.label].push(await run(target));
+      context.progress.advance(seconds);
+    }
+  }
+  return pair;
+}
+
+/** Runs one job in a fresh generator process. */
+export function generate<J extends Job>(context: Context, job: J): Promise<ResultOf[J["kind"]]> {
+  return runJob(context.workspace, job);
+}
+
+/** The pace of a run: closed loop without a rate, open loop with one. */
+export function paceOf(settings: Settings, ratePerSecond: number | null): Pace {
+  return { warmupMs: settings.warmupSeconds * 1000, durationMs: settings.durationSeconds * 1000, ratePerSecond };
+}
+
+/** Planned seconds of one run. */
+export function runSeconds(settings: Settings): number {
+  return settings.warmupSeconds + settings.durationSeconds;
+}

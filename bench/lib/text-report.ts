@@ -1,0 +1,60 @@
+// The report on a terminal: one table per scenario, then what failed and what to keep in mind.
+
+import { isMeasured, type Measure, type Report, type ScenarioResult } from "./result.ts";
+import type { Spread } from "./statistics.ts";
+
+/** Lines of plain text, without a trailing newline. */
+export function formatText(report: Report): string {
+  const { machine } = report;
+  const head = [
+    `${report.date}  ${report.command}`,
+    `${machine.processor}, ${machine.cores} cores, ${machine.kernel}, Node ${machine.node}, 4 KB fdatasync ${machine.fdatasyncUs} us, load before ${machine.loadBefore.toFixed(2)}, seed ${report.seed}, server ${report.server}`,
+  ];
+  return [...head, ...report.scenarios.flatMap((scenario) => ["", ...formatScenario(scenario)])].join("\n");
+}
+
+function formatScenario(result: ScenarioResult): string[] {
+  const { connections, durationSeconds, runs } = result.settings;
+  const size = `connections ${connections}, ${durationSeconds} s x ${runs} runs, took ${result.tookSeconds.toFixed(0)} s`;
+  const rows = [["", "ours", "floor", "ratio"], ...result.measures.filter(isMeasured).map(rowOf)];
+  return [
+    `${result.scenario}: ${result.summary}`,
+    `  ${size}; floor ${result.floorProgram}`,
+    ...alignColumns(rows).map((line) => `  ${line}`),
+    ...result.checks.filter((check) => !check.ok).map((check) => `  FAILED ${check.name}: ${check.detail}`),
+    ...result.notes.map((note) => `  note: ${note}`),
+  ];
+}
+
+function rowOf(measure: Measure): string[] {
+  const unit = measure.unit;
+  return [
+    measure.title,
+    formatSpread(measure.ours, unit),
+    formatSpread(measure.floor, unit),
+    measure.ratio === null ? "-" : formatSpread(measure.ratio, ""),
+  ];
+}
+
+/** `median unit [min - max]`; a dash for what could not be measured. */
+export function formatSpread(spread: Spread | null, unit: string): string {
+  if (spread === null) return "-";
+  const value = `${formatNumber(spread.median)}${unit.startsWith("/") || unit === "" ? unit : ` ${unit}`}`;
+  return spread.runs.length < 2 ? value : `${value} [${formatNumber(spread.min)} - ${formatNumber(spread.max)}]`;
+}
+
+/** Three significant digits, thousands grouped. */
+export function formatNumber(value: number): string {
+  if (Math.abs(value) >= 1000) return Math.round(value).toLocaleString("en-US");
+  return String(Number(value.toPrecision(3)));
+}
+
+function alignColumns(rows: readonly (readonly string[])[]): string[] {
+  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join("  ")
+      .trimEnd(),
+  );
+}

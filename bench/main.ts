@@ -1,0 +1,179 @@
+// `npm run bench`: all scenarios, small. `npm run bench -- <scenario> [options]`: one, in full. Without --url a server is built and
+// started on an empty directory; with it, any server that speaks the same API is measured. See bench/README.md.
+// Exit code 0: done; 1: a scenario or one of its checks failed; 2: the command line makes no sense.
+
+import { writeFileSync } from "node:fs";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import { stopChildren } from "./lib/child.ts";
+import { formatHtml } from "./lib/html-report.ts";
+import { CONNECTIONS_MAX, DURATION_SECONDS_MAX, RATE_PER_SECOND_MAX, RUNS_MAX } from "./lib/limits.ts";
+import { describeMachine } from "./lib/machine.ts";
+import { readOpenFilesMax } from "./lib/process-usage.ts";
+import { startProgress } from "./lib/progress.ts";
+import type { Report, ScenarioResult, Settings } from "./lib/result.ts";
+import { readRevision } from "./lib/revision.ts";
+import { type ForeignServer, runScenario } from "./lib/runner.ts";
+import type { Scenario, Size } from "./lib/scenario.ts";
+import { formatText } from "./lib/text-report.ts";
+import { openWorkspace } from "./lib/workspace.ts";
+import { readZuliprc } from "./lib/zuliprc.ts";
+import { scenarios } from "./scenarios/all.ts";
+
+const EXIT = { failed: 1, usage: 2, interrupted: 130 } as const;
+const SEED_DEFAULT = 20_261_121;
+/** Files that a generator or a server has open beside its sockets. */
+const OPEN_FILES_SPARE = 200;
+
+interface Flags {
+  readonly url?: URL;
+  readonly zuliprc?: string;
+  readonly pid?: number;
+  readonly connections?: number;
+  readonly rate?: number;
+  readonly duration?: number;
+  readonly runs?: number;
+  readonly size?: Size;
+  readonly seed: number;
+  readonly json?: string;
+  readonly html?: string;
+}
+
+const command = new Command("bench")
+  .description("Load-tests a server, ours or any other that speaks the same API, beside the floor of each scenario.")
+  .argument("[scenario]", `one of ${scenarios.map(({ name }) => name).join(", ")}; all of them, small, when left out`)
+  .option("--url <url>", "a running server (http only); without it one is started", parseUrl)
+  .option("--zuliprc <file>", "credentials of an owner or administrator of that server")
+  .option("--pid <pid>", "its process, when it runs on this machine: CPU and memory are read", numberUpTo(2 ** 22))
+  .option("--connections <n>", "connections, receivers or sockets", numberUpTo(CONNECTIONS_MAX))
+  .option("--rate <n>", "arrivals per second where a fixed rate is measured", numberUpTo(RATE_PER_SECOND_MAX))
+  .option("--duration <s>", "measured seconds of each run", numberUpTo(DURATION_SECONDS_MAX, { whole: false }))
+  .option("--runs <n>", "runs of each phase and target", numberUpTo(RUNS_MAX))
+  .addOption(new Option("--size <size>", "defaults of everything above").choices(["tiny", "small", "full"]))
+  .option("--seed <n>", "seed of everything random", numberUpTo(2 ** 32 - 1), SEED_DEFAULT)
+  .option("--json <file>", "write the result as JSON")
+  .option("--html <file>", "write the result as one page with plots")
+  .exitOverride();
+
+await main();
+
+async function main(): Promise<void> {
+  try {
+    command.parse();
+    const flags = command.opts<Flags>();
+    const chosen = chooseScenarios(command.args[0], flags);
+    process.exitCode = await run(chosen, flags);
+  } catch (error) {
+    if (error instanceof CommanderError) {
+      process.exitCode = error.exitCode === 0 ? 0 : EXIT.usage;
+      return;
+    }
+    process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
+    process.exitCode = EXIT.failed;
+  }
+}
+
+/** Runs the chosen scenarios, prints and writes the report, returns the exit code. */
+async function run(chosen: readonly Scenario[], flags: Flags): Promise<number> {
+  const size = flags.size ?? (command.args[0] === undefined ? "small" : "full");
+  const workspace = openWorkspace();
+  const progress = startProgress(process.stdout);
+  const interrupt = (): void => {
+    progress.stop();
+    void stopChildren().finally(() => {
+      workspace.remove();
+      process.exit(EXIT.interrupted);
+    });
+  };
+  process.once("SIGINT", interrupt);
+  process.once("SIGTERM", interrupt);
+  try {
+    const machine = describeMachine(workspace.folder);
+    const revision = readRevision();
+    const server = foreignServerOf(flags);
+    const results: ScenarioResult[] = [];
+    for (const scenario of chosen) {
+      const overrides = overridesOf(flags);
+      checkOpenFiles({ ...scenario.sizes[size], ...overrides });
+      results.push(await runScenario(scenario, { size, overrides, seed: flags.seed, server, workspace, progress }));
+    }
+    progress.stop();
+    const report: Report = {
+      format: 1,
+      date: new Date().toISOString(),
+      command: `npm run bench -- ${process.argv.slice(2).join(" ")}`.replace(/ -- $/, ""),
+      server: server?.url.origin ?? `revision ${revision}, started for each scenario`,
+      seed: flags.seed,
+      machine,
+      scenarios: results,
+    };
+    writeReport(report, flags);
+    return results.every((result) => result.checks.every((check) => check.ok)) ? 0 : EXIT.failed;
+  } finally {
+    progress.stop();
+    workspace.remove();
+  }
+}
+
+function writeReport(report: Report, flags: Flags): void {
+  process.stdout.write(`${formatText(report)}\n`);
+  if (flags.json !== undefined) writeFileSync(flags.json, `${JSON.stringify(report, null, 2)}\n`);
+  if (flags.html !== undefined) writeFileSync(flags.html, formatHtml(report));
+}
+
+function chooseScenarios(name: string | undefined, flags: Flags): readonly Scenario[] {
+  const possible = flags.url === undefined ? scenarios : scenarios.filter((scenario) => scenario.worksOnUrl);
+  for (const skipped of scenarios.filter((scenario) => !possible.includes(scenario))) {
+    if (name === undefined || name === skipped.name) {
+      process.stderr.write(`bench: ${skipped.name} starts the server itself and is skipped with --url\n`);
+    }
+  }
+  if (name === undefined) return possible;
+  if (!scenarios.some((scenario) => scenario.name === name)) {
+    command.error(
+      `bench: there is no scenario ${name}; there are ${scenarios.map((scenario) => scenario.name).join(", ")}`,
+    );
+  }
+  return possible.filter((scenario) => scenario.name === name);
+}
+
+function foreignServerOf(flags: Flags): ForeignServer | null {
+  if (flags.url === undefined) return null;
+  if (flags.zuliprc === undefined) command.error("bench: --url needs --zuliprc, the file with the account's key");
+  return { url: flags.url, credentials: readZuliprc(flags.zuliprc ?? ""), pid: flags.pid ?? null };
+}
+
+function overridesOf(flags: Flags): Partial<Settings> {
+  return {
+    ...(flags.connections === undefined ? {} : { connections: flags.connections }),
+    ...(flags.rate === undefined ? {} : { ratePerSecond: flags.rate }),
+    ...(flags.duration === undefined ? {} : { durationSeconds: flags.duration }),
+    ...(flags.runs === undefined ? {} : { runs: flags.runs }),
+  };
+}
+
+/** Fails before anything is started rather than in the middle with EMFILE. */
+function checkOpenFiles(settings: Settings): void {
+  const max = readOpenFilesMax();
+  const wanted = settings.connections + settings.receivers + OPEN_FILES_SPARE;
+  if (max !== null && wanted > max) {
+    command.error(
+      `bench: ${settings.connections} connections need about ${wanted} open files, the limit is ${max} (ulimit -n)`,
+    );
+  }
+}
+
+function numberUpTo(max: number, { whole = true }: { readonly whole?: boolean } = {}): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!(value > 0 && value <= max) || (whole && !Number.isInteger(value))) {
+      throw new InvalidArgumentError(`It must be a ${whole ? "whole " : ""}number above 0 and at most ${max}.`);
+    }
+    return value;
+  };
+}
+
+function parseUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url?.protocol !== "http:") throw new InvalidArgumentError("It must be an http:// address.");
+  return url;
+}

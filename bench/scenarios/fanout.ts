@@ -1,0 +1,118 @@
+// `fanout`: one sender posts to a channel, N WebSocket receivers must each see every message exactly once. First as fast as readers
+// and server go together, then at a fixed rate for latencies. The floor publishes the very bytes of our event to as many
+// sockets and stores nothing (bench/floors/publish.ts).
+
+import { Api } from "../lib/api.ts";
+import type { DeliveriesJob } from "../lib/job.ts";
+import {
+  bottleneckNotes,
+  deliveryChecks,
+  disturbanceNotes,
+  latencyMeasures,
+  latencySeries,
+  throughputMeasures,
+  throughputSeries,
+} from "../lib/measures.ts";
+import type { Outcome } from "../lib/result.ts";
+import { alternate, type Context, generate, openFloor, paceOf, runSeconds, type Scenario } from "../lib/scenario.ts";
+import { captureFrames, nextFirstMarker, receiversOf, usersFor } from "./receivers.ts";
+import { messageCycles } from "./send.ts";
+
+/** Posts under way at once in the throughput phase: enough that a flush never leaves the readers without work. */
+const POSTS_AT_ONCE = 4;
+
+export const fanout: Scenario = {
+  name: "fanout",
+  summary: "channel messages pushed to N WebSocket receivers: deliveries per second, latency to each and to the last",
+  floor: "floors/publish",
+  worksOnUrl: true,
+  sizes: {
+    tiny: {
+      connections: 4,
+      ratePerSecond: 20,
+      durationSeconds: 0.3,
+      warmupSeconds: 0.1,
+      runs: 1,
+      users: 2,
+      receivers: 0,
+    },
+    small: {
+      connections: 20,
+      ratePerSecond: 60,
+      durationSeconds: 2,
+      warmupSeconds: 1,
+      runs: 2,
+      users: 2,
+      receivers: 0,
+    },
+    full: {
+      connections: 1_000,
+      ratePerSecond: 20,
+      durationSeconds: 10,
+      warmupSeconds: 2,
+      runs: 5,
+      users: 20,
+      receivers: 0,
+    },
+  },
+  run,
+};
+
+async function run(context: Context): Promise<Outcome> {
+  const { settings } = context;
+  const server = await context.openServer();
+  const api = new Api(server, server.credentials);
+  const users = await usersFor(api, { scenario: "fanout", sockets: settings.connections, atLeast: settings.users });
+  const channelId = await api.createChannel(`bench fanout ${context.seed}`, users);
+  const cycles = messageCycles({ server, authorization: api.authorization, channelId, seed: context.seed });
+  const load: Pick<DeliveriesJob, "kind" | "cycles" | "decoder"> = { kind: "deliveries", cycles, decoder: "scan" };
+  const frames = await captureFrames(context, { server, users, load, eventType: "message" });
+  const floor = await openFloor(context, {
+    program: "floors/publish",
+    input: { variable: "FRAMES_FILE", value: frames },
+  });
+  const receivers = receiversOf({ users, count: settings.connections, eventType: "message" });
+  const phase = (label: string, ratePerSecond: number | null) =>
+    alternate(context, {
+      label: `fanout: ${label}`,
+      seconds: runSeconds(settings),
+      server,
+      floor,
+      run: ({ address, watch }) =>
+        generate(context, {
+          ...load,
+          address,
+          watch,
+          receivers,
+          firstMarker: nextFirstMarker(),
+          connections: POSTS_AT_ONCE,
+          pace: paceOf(settings, ratePerSecond),
+        }),
+    });
+  const most = await phase("throughput", null);
+  const paced = await phase("fixed rate", settings.ratePerSecond);
+  const rate = `${settings.ratePerSecond} posts/s`;
+  const crowd = `${settings.connections} receivers`;
+  return {
+    measures: [
+      ...throughputMeasures(
+        { prefix: "deliveries", noun: "delivery", title: `deliveries, ${crowd}` },
+        most,
+        (result) => result.deliveriesPerSecond,
+      ),
+      ...latencyMeasures({ prefix: "paced_each", title: `to each receiver at ${rate}` }, paced, (r) => r.latency),
+      ...latencyMeasures(
+        { prefix: "paced_last", title: `to the last receiver at ${rate}` },
+        paced,
+        (r) => r.lastReceiver,
+      ),
+    ],
+    series: [
+      throughputSeries(`deliveries per second, ${crowd}`, most, (result) => result.deliveriesPerSecond),
+      latencySeries(`post to each receiver at ${rate}, open loop`, paced, (result) => result.latency),
+      latencySeries(`post to the last receiver at ${rate}, open loop`, paced, (result) => result.lastReceiver),
+    ],
+    checks: [...deliveryChecks("throughput", most), ...deliveryChecks("fixed rate", paced)],
+    notes: [...bottleneckNotes("throughput", most), ...disturbanceNotes("fixed rate", paced)],
+  };
+}

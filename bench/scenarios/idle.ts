@@ -1,0 +1,194 @@
+// `idle`: N sockets that have authenticated and registered and then stand still. Memory is read in steps, and the slope is the
+// cost of one socket. The floor has the same sockets, subscribed to one topic (bench/floors/publish.ts). Memory that V8 has
+// not collected yet counts, as it does for whoever pays for the machine; several runs show how much that varies.
+
+import { Api } from "../lib/api.ts";
+import type { IdleSocketsResult } from "../lib/job.ts";
+import { disturbanceNotes, measureOf } from "../lib/measures.ts";
+import type { Point } from "../lib/recorder.ts";
+import type { Check, Outcome } from "../lib/result.ts";
+import { type Context, generate, openFloor, type Pair, type Scenario } from "../lib/scenario.ts";
+import { receiversOf, usersFor } from "./receivers.ts";
+
+const STEPS = [0, 0.25, 0.5, 0.75, 1];
+const KILOBYTE = 1024;
+
+export const idle: Scenario = {
+  name: "idle",
+  summary: "memory per authenticated, registered, idle WebSocket",
+  floor: "floors/publish",
+  worksOnUrl: true,
+  sizes: {
+    tiny: {
+      connections: 8,
+      ratePerSecond: 0,
+      durationSeconds: 0.05,
+      warmupSeconds: 0,
+      runs: 1,
+      users: 1,
+      receivers: 0,
+    },
+    small: {
+      connections: 1_000,
+      ratePerSecond: 0,
+      durationSeconds: 0.5,
+      warmupSeconds: 0,
+      runs: 1,
+      users: 20,
+      receivers: 0,
+    },
+    full: {
+      connections: 10_000,
+      ratePerSecond: 0,
+      durationSeconds: 2,
+      warmupSeconds: 0,
+      runs: 3,
+      users: 200,
+      receivers: 0,
+    },
+  },
+  run,
+};
+
+/** A fresh server for every run: memory that an earlier run left behind would be used again and hide what sockets cost. */
+async function run(context: Context): Promise<Outcome> {
+  const { settings, progress } = context;
+  const pair = { ours: [] as IdleSocketsResult[], floor: [] as IdleSocketsResult[] };
+  const seconds = STEPS.length * settings.durationSeconds + settings.connections / 1_000;
+  progress.plan(2 * settings.runs * seconds);
+  for (let index = 0; index < settings.runs; index += 1) {
+    const order = index % 2 === 0 ? (["ours", "floor"] as const) : (["floor", "ours"] as const);
+    for (const label of order) {
+      progress.label(`idle: ${settings.connections} sockets, run ${index + 1} of ${settings.runs}, ${label}`);
+      const result = label === "ours" ? await measureOurs(context) : await measureFloor(context);
+      if (result !== null) pair[label].push(result);
+      progress.advance(seconds);
+    }
+  }
+  return outcomeOf(pair);
+}
+
+async function measureOurs(context: Context): Promise<IdleSocketsResult> {
+  const { settings } = context;
+  const server = await context.openServer();
+  const api = new Api(server, server.credentials);
+  const users = await usersFor(api, { scenario: "idle", sockets: settings.connections, atLeast: settings.users });
+  const { address, watch } = server;
+  const result = await generate(context, {
+    kind: "idle-sockets",
+    address,
+    watch,
+    receivers: receiversOf({ users, count: settings.connections, eventType: "message" }),
+    ...stepsOf(context),
+  });
+  await server.stop();
+  return result;
+}
+
+async function measureFloor(context: Context): Promise<IdleSocketsResult | null> {
+  const { settings } = context;
+  const floor = await openFloor(context, {
+    program: "floors/publish",
+    input: { variable: "FRAMES_FILE", value: { frames: [], answer: "{}" } },
+  });
+  if (floor === null) return null;
+  const { address, watch } = floor;
+  const users = [{ id: 0, email: "", authorization: "Basic Zmxvb3I6Zmxvb3I=" }];
+  const result = await generate(context, {
+    kind: "idle-sockets",
+    address,
+    watch,
+    receivers: receiversOf({ users, count: settings.connections, eventType: "message" }),
+    ...stepsOf(context),
+  });
+  await floor.stop();
+  return result;
+}
+
+function stepsOf({ settings }: Context): { readonly steps: number[]; readonly settleMs: number } {
+  const steps = STEPS.map((share) => Math.round(share * settings.connections));
+  return { steps, settleMs: settings.durationSeconds * 1000 };
+}
+
+function outcomeOf(pair: Pair<IdleSocketsResult>): Outcome {
+  return {
+    measures: [
+      measureOf(
+        { key: "pss_per_socket_kb", title: "memory (PSS) per socket", unit: "KB", better: "lower" },
+        pair,
+        (result) => perSocket(result, (step) => step.pssBytes),
+      ),
+      measureOf(
+        { key: "pss_all_mb", title: "memory (PSS) of the whole process at the end", unit: "MB", better: "lower" },
+        pair,
+        (result) => toMegabytes(result.steps.at(-1)?.pssBytes ?? null),
+      ),
+      measureOf(
+        {
+          key: "kernel_per_socket_kb",
+          title: "kernel TCP buffers per socket (both ends)",
+          unit: "KB",
+          better: "lower",
+        },
+        pair,
+        (result) => perSocket(result, (step) => step.kernelBytes),
+      ),
+      measureOf(
+        { key: "sockets_opened_per_s", title: "sockets opened and registered", unit: "/s", better: "higher" },
+        pair,
+        (result) => result.opened / result.openSeconds,
+      ),
+    ],
+    series: [
+      {
+        kind: "memory",
+        title: "memory over sockets",
+        xUnit: "sockets",
+        yUnit: "MB",
+        lines: [
+          { label: "ours", points: pointsOf(pair.ours[0]) },
+          { label: "floor", points: pointsOf(pair.floor[0]) },
+        ].filter((line) => line.points.length > 0),
+      },
+    ],
+    checks: [...checksOf("ours", pair.ours), ...checksOf("floor", pair.floor)],
+    notes: disturbanceNotes("idle", pair),
+  };
+}
+
+type Step = IdleSocketsResult["steps"][number];
+
+/**
+ * Kilobytes per socket between the first step with sockets and the last; null when memory cannot be seen. The first sockets
+ * of a process also pay for code that is loaded and compiled for them, which is not theirs.
+ */
+function perSocket(result: IdleSocketsResult, pick: (step: Step) => number | null): number | null {
+  const first = result.steps.find((step) => step.sockets > 0);
+  const last = result.steps.at(-1);
+  if (first === undefined || last === undefined || last.sockets === first.sockets) return null;
+  const before = pick(first);
+  const after = pick(last);
+  return before === null || after === null ? null : (after - before) / (last.sockets - first.sockets) / KILOBYTE;
+}
+
+function pointsOf(result: IdleSocketsResult | undefined): Point[] {
+  return (result?.steps ?? []).flatMap(({ sockets, pssBytes }) =>
+    pssBytes === null ? [] : [[sockets, pssBytes / KILOBYTE / KILOBYTE] as const],
+  );
+}
+
+function toMegabytes(bytes: number | null): number | null {
+  return bytes === null ? null : bytes / KILOBYTE / KILOBYTE;
+}
+
+function checksOf(label: string, runs: readonly IdleSocketsResult[]): Check[] {
+  return runs.length === 0
+    ? []
+    : [
+        {
+          name: `${label}: every idle socket stayed open`,
+          ok: runs.every((run) => run.lost === 0),
+          detail: `${runs.reduce((sum, run) => sum + run.lost, 0)} lost ${runs.find((run) => run.firstClose !== "")?.firstClose ?? ""}`,
+        },
+      ];
+}

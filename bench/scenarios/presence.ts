@@ -1,0 +1,141 @@
+// `presence`: the ping that every client sends each minute, POST /users/me/presence, from several users. It asks for what
+// is newer than the last answer, as current clients do, so answers are small. Each user pings far more often than a
+// minute, so nearly all pings change nothing: the cheap case, which many devices per person make the common one. The floor
+// parses the form, keeps the caller's row in memory and answers the same bytes (bench/floors/answer.ts).
+
+import { Api, type User } from "../lib/api.ts";
+import { buildRequest } from "../lib/http-request.ts";
+import type { Cycle } from "../lib/job.ts";
+import {
+  bottleneckNotes,
+  disturbanceNotes,
+  failureChecks,
+  latencyMeasures,
+  latencySeries,
+  sameSizeCheck,
+  throughputMeasures,
+  throughputSeries,
+} from "../lib/measures.ts";
+import type { Outcome } from "../lib/result.ts";
+import { alternate, type Context, generate, openFloor, paceOf, runSeconds, type Scenario } from "../lib/scenario.ts";
+import type { Server } from "../lib/target.ts";
+
+const PATH = "/users/me/presence";
+/** The answers hold times with a varying number of digits. */
+const TIMESTAMP_TOLERANCE = 0.1;
+
+export const presence: Scenario = {
+  name: "presence",
+  summary: "POST /users/me/presence from several users: throughput, latency at a fixed rate",
+  floor: "floors/answer",
+  worksOnUrl: true,
+  sizes: {
+    tiny: {
+      connections: 4,
+      ratePerSecond: 50,
+      durationSeconds: 0.3,
+      warmupSeconds: 0.1,
+      runs: 1,
+      users: 2,
+      receivers: 0,
+    },
+    small: {
+      connections: 32,
+      ratePerSecond: 1_000,
+      durationSeconds: 2,
+      warmupSeconds: 1,
+      runs: 2,
+      users: 10,
+      receivers: 0,
+    },
+    full: {
+      connections: 64,
+      ratePerSecond: 4_000,
+      durationSeconds: 10,
+      warmupSeconds: 2,
+      runs: 5,
+      users: 50,
+      receivers: 0,
+    },
+  },
+  run,
+};
+
+async function run(context: Context): Promise<Outcome> {
+  const { settings } = context;
+  const server = await context.openServer();
+  const api = new Api(server, server.credentials);
+  const users = await api.createUsers(settings.users, `presence-${Date.now().toString(36)}`);
+  const { answer } = await pingAll(api, users);
+  const floor = await openFloor(context, {
+    program: "floors/answer",
+    input: { variable: "ANSWERS_FILE", value: { [`POST /api/v1${PATH}`]: answer } },
+  });
+  const phase = (label: string, ratePerSecond: number | null) =>
+    alternate(context, {
+      label: `presence: ${label}`,
+      seconds: runSeconds(settings),
+      server,
+      floor,
+      run: async ({ address, watch }) => {
+        // Before every run, of the floor too, so that both begin with a server in the same state.
+        const { form } = await pingAll(api, users);
+        return await generate(context, {
+          kind: "http-load",
+          address,
+          watch,
+          cycles: users.map((user) => pingOf(server, user, form)),
+          connections: settings.connections,
+          pace: paceOf(settings, ratePerSecond),
+        });
+      },
+    });
+  const most = await phase("throughput", null);
+  const paced = await phase("fixed rate", settings.ratePerSecond);
+  const rate = `${settings.ratePerSecond}/s`;
+  return {
+    measures: [
+      ...throughputMeasures(
+        { prefix: "pings", noun: "ping", title: `pings, ${settings.connections} connections, ${settings.users} users` },
+        most,
+        (result) => result.perSecond,
+      ),
+      ...latencyMeasures({ prefix: "paced_latency", title: `latency at ${rate}` }, paced, (result) => result.latency),
+    ],
+    series: [
+      throughputSeries("pings per second", most, (result) => result.perSecond),
+      latencySeries(`latency at ${rate}, open loop`, paced, (result) => result.latency),
+    ],
+    checks: [
+      ...failureChecks("throughput", most),
+      ...sameSizeCheck("throughput", most, TIMESTAMP_TOLERANCE),
+      ...failureChecks("fixed rate", paced),
+    ],
+    notes: [...bottleneckNotes("throughput", most), ...disturbanceNotes("fixed rate", paced)],
+  };
+}
+
+/**
+ * What clients do: a ping learns the update id that the next one sends along. When everybody has pinged, an answer holds
+ * nothing that is new, and stays so until the server notes the users' presence again (some 55 s).
+ */
+async function pingAll(
+  api: Api,
+  users: readonly User[],
+): Promise<{ readonly form: Readonly<Record<string, string>>; readonly answer: string }> {
+  const common = { status: "active", ping_only: "false", new_user_input: "true", slim_presence: "true" };
+  let updateId = -1;
+  for (const { authorization } of users) {
+    const text = await api.callAs(authorization, "POST", PATH, { ...common, last_update_id: String(updateId) });
+    updateId = (JSON.parse(text) as { readonly presence_last_update_id?: number }).presence_last_update_id ?? updateId;
+  }
+  const form = { ...common, last_update_id: String(updateId) };
+  const [first] = users;
+  if (first === undefined) throw new Error("the presence scenario needs a user");
+  return { form, answer: await api.callAs(first.authorization, "POST", PATH, form) };
+}
+
+function pingOf(server: Server, user: User, form: Readonly<Record<string, string>>): Cycle {
+  const host = `${server.address.host}:${server.address.port}`;
+  return [buildRequest({ method: "POST", path: `/api/v1${PATH}`, authorization: user.authorization, form, host })];
+}

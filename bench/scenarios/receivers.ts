@@ -1,0 +1,99 @@
+// What the scenarios with WebSocket receivers share: the accounts behind the sockets, the registration that they send, and the
+// capture of real frames that a floor then publishes byte for byte.
+
+import type { FloorFrames } from "../floors/publish.ts";
+import type { Api, User } from "../lib/api.ts";
+import { MARKER, MARKER_DIGITS } from "../lib/http-request.ts";
+import { type DeliveriesJob, type DeliveriesResult, REGISTER_REF, type Receivers } from "../lib/job.ts";
+import { MARKERS_MAX, POSTS_PER_RUN_MAX, SOCKETS_PER_USER } from "../lib/limits.ts";
+import { type Context, generate } from "../lib/scenario.ts";
+import type { Server } from "../lib/target.ts";
+
+/** realtime.md: where the sockets connect. */
+const EVENTS_PATH = "/api/v1/events/ws";
+/** Loopback source addresses that sockets leave from in turn: each has some 28,000 ports. */
+const LOCAL_ADDRESSES = 8;
+const CAPTURE_RATE_PER_SECOND = 20;
+const CAPTURE_MS = 400;
+const MARKER_NUMBER = new RegExp(`${MARKER.slice(0, 2)}\\d{${MARKER_DIGITS}}${MARKER.slice(-1)}`, "g");
+
+let runsStarted = 0;
+
+/** The first marker of the next run of deliveries; see `DeliveriesJob`. */
+export function nextFirstMarker(): number {
+  const first = (runsStarted * POSTS_PER_RUN_MAX) % MARKERS_MAX;
+  runsStarted += 1;
+  return first;
+}
+
+/** Accounts for `sockets` sockets: at least `atLeast`, and enough that nobody has more than SOCKETS_PER_USER. */
+export function usersFor(
+  api: Api,
+  options: { readonly scenario: string; readonly sockets: number; readonly atLeast: number },
+): Promise<User[]> {
+  const count = Math.max(1, options.atLeast, Math.ceil(options.sockets / SOCKETS_PER_USER));
+  return api.createUsers(count, `${options.scenario}-${Date.now().toString(36)}`);
+}
+
+/** Receivers of one event type; nothing else is fetched or pushed. */
+export function receiversOf(options: {
+  readonly users: readonly User[];
+  readonly count: number;
+  readonly eventType: "message" | "typing";
+}): Receivers {
+  const { users, count, eventType } = options;
+  const register = {
+    type: "register",
+    ref: REGISTER_REF,
+    event_types: [eventType],
+    apply_markdown: true,
+    client_gravatar: true,
+    slim_presence: true,
+    client_capabilities: {
+      stream_typing_notifications: true,
+      notification_settings_null: true,
+      bulk_message_deletion: true,
+    },
+  };
+  return {
+    path: EVENTS_PATH,
+    authorizations: users.map((user) => user.authorization),
+    count,
+    register: JSON.stringify(register),
+    localAddresses: Array.from({ length: LOCAL_ADDRESSES }, (_, index) => `127.0.0.${index + 1}`),
+  };
+}
+
+/**
+ * Lets one receiver see a few events of our server and returns their frames with the marker in place of its number, for the
+ * floor to publish. Rejects when no event arrives: then there is nothing to measure.
+ */
+export async function captureFrames(
+  context: Context,
+  options: {
+    readonly server: Server;
+    readonly users: readonly User[];
+    readonly load: Pick<DeliveriesJob, "kind" | "cycles" | "decoder">;
+    readonly eventType: "message" | "typing";
+  },
+): Promise<FloorFrames> {
+  const { server, users, load, eventType } = options;
+  const captured: DeliveriesResult = await generate(context, {
+    ...load,
+    address: server.address,
+    watch: null,
+    receivers: receiversOf({ users: users.slice(0, 1), count: 1, eventType }),
+    connections: 1,
+    firstMarker: nextFirstMarker(),
+    pace: { warmupMs: 0, durationMs: CAPTURE_MS, ratePerSecond: CAPTURE_RATE_PER_SECOND },
+  });
+  const turns = load.cycles[0]?.length ?? 0;
+  const frames = Array.from({ length: turns }, (_, turn) => captured.sampleFrames[turn]);
+  if (!frames.every((frame): frame is string => typeof frame === "string")) {
+    throw new Error(`no ${eventType} event arrived while frames were captured: ${JSON.stringify(captured.failures)}`);
+  }
+  return {
+    frames: frames.map((frame) => frame.replace(MARKER_NUMBER, MARKER)),
+    answer: eventType === "message" ? '{"result":"success","msg":"","id":123456}' : '{"result":"success","msg":""}',
+  };
+}

@@ -1,0 +1,7 @@
+/** `npm run cli -- <command>`: builds what is not built, then runs the command line. */
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { ensureBuilt } from "./build.mjs";
+
+const folder = await ensureBuilt();
+await import(pathToFileURL(join(folder, "cli.mjs")).href);

@@ -1,0 +1,20 @@
+/** From a password to an API key (behaviour 11; spec 5 leaves it open). */
+import { Type } from "typebox";
+import { defineEndpoint } from "./endpoint.ts";
+import { limits } from "./limits.ts";
+import { Id } from "./types.ts";
+
+export const fetchApiKey = defineEndpoint({
+  operationId: "fetch-api-key",
+  method: "POST",
+  path: "/fetch_api_key",
+  authentication: "none",
+  effectiveness: "volatile",
+  summary: "Makes a new API key for the person whose address and password are given. It is shown this once (S2).",
+  params: {
+    username: Type.String({ maxLength: limits.email_code_points_max }),
+    password: Type.String({ maxLength: limits.password_bytes_max, secret: true }),
+  },
+  ok: { api_key: Type.String(), email: Type.String(), user_id: Id },
+  errors: ["AUTHENTICATION_FAILED"],
+});

@@ -1,0 +1,93 @@
+/** Channels and topics (spec 2.4, 4.3, 4.13; public API: get-streams). */
+import { type TProperties, Type } from "typebox";
+import { defineEndpoint } from "./endpoint.ts";
+import { channelGroupSettingNames, type GroupSettingName } from "./group-settings.ts";
+import { flag, GroupSettingValue, Id, Ids, MessageRetentionDays, nullable, TopicsPolicyParam } from "./types.ts";
+
+/** One optional parameter per permission that a group holds. */
+const groupParams = Object.fromEntries(
+  channelGroupSettingNames.map((name) => [name, Type.Optional(GroupSettingValue)]),
+) as Record<GroupSettingName, ReturnType<typeof Type.Optional<typeof GroupSettingValue>>>;
+
+/** Settings that a channel is created with, by create-channel and by subscribe. */
+export const creationParams = {
+  announce: flag(false),
+  invite_only: flag(false),
+  is_web_public: flag(false),
+  is_default_stream: flag(false),
+  folder_id: Type.Optional(Id),
+  topics_policy: Type.Optional(TopicsPolicyParam),
+  history_public_to_subscribers: Type.Optional(Type.Boolean()),
+  message_retention_days: Type.Optional(MessageRetentionDays),
+  ...groupParams,
+} as const satisfies TProperties;
+
+export const createChannel = defineEndpoint({
+  operationId: "create-channel",
+  method: "POST",
+  path: "/channels/create",
+  authentication: "user",
+  effectiveness: "durable",
+  role: "member",
+  summary: "Creates a channel and subscribes people to it (spec 4.3).",
+  params: { name: Type.String(), subscribers: Ids, description: Type.String({ default: "" }), ...creationParams },
+  ok: { id: Id },
+  errors: ["CHANNEL_ALREADY_EXISTS", "REQUEST_VARIABLE_INVALID", "UNAUTHORIZED_PRINCIPAL"],
+});
+
+/** The channel record that every read gives (behaviour 2.3). */
+export const Channel = Type.Object({
+  stream_id: Id,
+  name: Type.String(),
+  description: Type.String(),
+  rendered_description: Type.String(),
+  creator_id: nullable(Id),
+  date_created: Type.Integer(),
+  invite_only: Type.Boolean(),
+  is_web_public: Type.Boolean(),
+  history_public_to_subscribers: Type.Boolean(),
+  is_archived: Type.Boolean(),
+  is_recently_active: Type.Boolean(),
+  is_announcement_only: Type.Boolean(),
+  stream_post_policy: Type.Integer(),
+  stream_weekly_traffic: nullable(Type.Integer()),
+  subscriber_count: Type.Integer(),
+  first_message_id: nullable(Id),
+  folder_id: nullable(Id),
+  message_retention_days: nullable(Type.Integer()),
+  topics_policy: Type.String(),
+});
+
+export const getStreams = defineEndpoint({
+  operationId: "get-streams",
+  method: "GET",
+  path: "/streams",
+  authentication: "user",
+  effectiveness: "read",
+  summary: "The channels that the caller can see.",
+  params: {
+    include_public: flag(true),
+    include_web_public: flag(false),
+    include_subscribed: flag(true),
+    exclude_archived: flag(true),
+    include_all: flag(false),
+    include_default: flag(false),
+    include_owner_subscribed: flag(false),
+    include_can_access_content: flag(false),
+  },
+  ok: { streams: Type.Array(Channel) },
+  errors: [],
+});
+
+export const deleteTopic = defineEndpoint({
+  operationId: "delete-topic",
+  method: "POST",
+  path: "/streams/{stream_id}/delete_topic",
+  authentication: "user",
+  effectiveness: "durable",
+  role: "administrator",
+  summary: "Deletes all messages of a topic in batches, newest first (spec 4.13); organization administrators only.",
+  params: { stream_id: Id, topic_name: Type.String() },
+  ok: { complete: Type.Boolean() },
+  errors: ["UNAUTHORIZED_PRINCIPAL"],
+});

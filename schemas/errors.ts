@@ -1,0 +1,114 @@
+/**
+ * The closed list of error codes (spec 7, decisions D1, D2): HTTP status and what the code means.
+ * A refusal is a value, never an exception: `refuse` builds one, and nothing else may name a code.
+ * A test compares this list with the codes that the suite has seen.
+ */
+export const errorCodes = {
+  BAD_REQUEST: { status: 400, meaning: "The request breaks a rule; `msg` says which." },
+  REQUEST_VARIABLE_MISSING: { status: 400, meaning: "A required parameter is absent (`var_name`)." },
+  REQUEST_VARIABLE_INVALID: {
+    status: 400,
+    meaning: "A parameter has a value that cannot be (`var_name`, `bad_value`).",
+  },
+  REQUEST_CONFUSING_VAR: { status: 400, meaning: "Two names of one parameter were sent (`var_name1`, `var_name2`)." },
+  UNAUTHORIZED: { status: 401, meaning: "Credentials are absent or malformed." },
+  INVALID_API_KEY: { status: 401, meaning: "The API key is not the account's." },
+  AUTHENTICATION_FAILED: { status: 401, meaning: "E-mail address or password is wrong." },
+  USER_DEACTIVATED: { status: 401, meaning: "The account is deactivated." },
+  UNAUTHORIZED_PRINCIPAL: { status: 400, meaning: "The operation needs a higher role." },
+  NOT_FOUND: { status: 404, meaning: "No such path or resource." },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    meaning: "The path exists, the method does not (`allowed_methods`, header Allow).",
+  },
+  PAYLOAD_TOO_LARGE: { status: 413, meaning: "The body is over `body_bytes_max`." },
+  CHANNEL_ALREADY_EXISTS: { status: 409, meaning: "The channel name is in use (`channel_name`)." },
+  STREAM_DOES_NOT_EXIST: { status: 400, meaning: "No such channel for this caller (`stream` or `stream_id`)." },
+  STREAM_WILDCARD_MENTION_NOT_ALLOWED: { status: 400, meaning: "The sender may not mention a whole large channel." },
+  BAD_EVENT_QUEUE_ID: { status: 400, meaning: "The queue is gone or not the caller's: register again (`queue_id`)." },
+  BAD_NARROW: { status: 400, meaning: "A narrow term cannot be understood (`desc`)." },
+  RATE_LIMIT_HIT: { status: 429, meaning: "Too many requests; wait `retry-after` seconds." },
+  STORE_REFUSES_WRITES: { status: 503, meaning: "Free space is low: reads go on, writes are refused (M5)." },
+  SERVER_SHUTTING_DOWN: { status: 503, meaning: "The server is going away; repeat the request later." },
+  OVERLOADED: { status: 503, meaning: "The queue of commands is full; repeat the request later." },
+  INTERNAL_SERVER_ERROR: { status: 500, meaning: "A bug. It was logged; nothing of this request was kept." },
+} as const;
+
+export type ErrorCode = keyof typeof errorCodes;
+
+/** An expected outcome that is not success. `fields` are the extra keys beside `code` and `msg`. */
+export interface Refusal {
+  readonly kind: "refused";
+  readonly code: ErrorCode;
+  readonly msg: string;
+  readonly fields?: Readonly<Record<string, unknown>>;
+}
+
+function refusal(code: ErrorCode, msg: string, fields?: Readonly<Record<string, unknown>>): Refusal {
+  return fields === undefined ? { kind: "refused", code, msg } : { kind: "refused", code, msg, fields };
+}
+
+/** Every refusal that the server can give, by name; messages as in spec 7, then as the public API has them. */
+export const refuse = {
+  badRequest: (msg: string) => refusal("BAD_REQUEST", msg),
+  missing: (name: string) => refusal("REQUEST_VARIABLE_MISSING", `Missing '${name}' argument`, { var_name: name }),
+  invalidValue: (name: string, value: string) =>
+    refusal("REQUEST_VARIABLE_INVALID", `Bad value for '${name}': ${value}`, { var_name: name, bad_value: value }),
+  confusing: (first: string, second: string) =>
+    refusal("REQUEST_CONFUSING_VAR", `Can't decide between '${first}' and '${second}' arguments`, {
+      var_name1: first,
+      var_name2: second,
+    }),
+  notLoggedIn: () => refusal("UNAUTHORIZED", "Not logged in: API authentication or user session required"),
+  malformedAuthorization: () => refusal("UNAUTHORIZED", "Invalid authorization header for basic auth"),
+  basicRequired: () => refusal("UNAUTHORIZED", "This endpoint requires HTTP basic authentication."),
+  invalidApiKey: () => refusal("INVALID_API_KEY", "Invalid API key"),
+  authenticationFailed: () => refusal("AUTHENTICATION_FAILED", "Your username or password is incorrect"),
+  userDeactivated: () => refusal("USER_DEACTIVATED", "Account is deactivated"),
+  administratorRequired: () => refusal("UNAUTHORIZED_PRINCIPAL", "Must be an organization administrator"),
+  ownerRequired: () => refusal("UNAUTHORIZED_PRINCIPAL", "Must be an organization owner"),
+  guestsNotAllowed: () => refusal("BAD_REQUEST", "Not allowed for guest users"),
+  insufficientPermission: () => refusal("BAD_REQUEST", "Insufficient permission"),
+  notFound: (msg = "Invalid URL") => refusal("NOT_FOUND", msg),
+  methodNotAllowed: (allowed: readonly string[]) =>
+    refusal("METHOD_NOT_ALLOWED", "Method Not Allowed", { allowed_methods: allowed }),
+  bodyTooLarge: (bytesMax: number) => refusal("PAYLOAD_TOO_LARGE", `The request body is over ${bytesMax} bytes`),
+  channelAlreadyExists: (name: string) =>
+    refusal("CHANNEL_ALREADY_EXISTS", `Channel '${name}' already exists`, { channel_name: name }),
+  channelNameUnknown: (name: string) =>
+    refusal("STREAM_DOES_NOT_EXIST", `Channel '${name}' does not exist`, { stream: name }),
+  channelIdUnknown: (id: number) =>
+    refusal("STREAM_DOES_NOT_EXIST", `Channel with ID '${id}' does not exist`, { stream_id: id }),
+  invalidChannelId: () => refusal("BAD_REQUEST", "Invalid channel ID"),
+  invalidMessage: () => refusal("BAD_REQUEST", "Invalid message(s)"),
+  invalidUserGroup: () => refusal("BAD_REQUEST", "Invalid user group"),
+  parameterCombination: (names: readonly string[]) =>
+    refusal("BAD_REQUEST", `Unsupported parameter combination: ${names.join(", ")}`, { parameters: names.join(", ") }),
+  emptyTopicNotAllowed: (name: string) =>
+    refusal("BAD_REQUEST", `Sending messages to the ${name} is not allowed in this channel.`, {
+      empty_topic_display_name: name,
+    }),
+  onlyEmptyTopicAllowed: (name: string) =>
+    refusal("BAD_REQUEST", `Only the ${name} topic is allowed in this channel.`, { empty_topic_display_name: name }),
+  noSuchUser: () => refusal("BAD_REQUEST", "No such user"),
+  channelWildcardNotAllowed: () =>
+    refusal(
+      "STREAM_WILDCARD_MENTION_NOT_ALLOWED",
+      "You do not have permission to use channel wildcard mentions in this channel.",
+    ),
+  badEventQueueId: (queueId: string) =>
+    refusal("BAD_EVENT_QUEUE_ID", `Bad event queue ID: ${queueId}`, { queue_id: queueId }),
+  badNarrow: (desc: string) => refusal("BAD_NARROW", `Invalid narrow operator: ${desc}`, { desc }),
+  rateLimitHit: (retryAfterS: number) =>
+    refusal("RATE_LIMIT_HIT", "API usage exceeded rate limit", { "retry-after": retryAfterS }),
+  storeRefusesWrites: () =>
+    refusal("STORE_REFUSES_WRITES", "The server is out of disk space and does not accept changes"),
+  shuttingDown: () => refusal("SERVER_SHUTTING_DOWN", "The server is shutting down"),
+  overloaded: () => refusal("OVERLOADED", "The server is overloaded"),
+  internalError: () => refusal("INTERNAL_SERVER_ERROR", "Internal server error"),
+} as const;
+
+/** The body of an error answer (spec 2.1). */
+export function errorBody(refused: Refusal): Record<string, unknown> {
+  return { result: "error", msg: refused.msg, code: refused.code, ...refused.fields };
+}

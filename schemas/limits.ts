@@ -1,0 +1,142 @@
+/**
+ * Every bound of the server, its unit in its name (S3). Lengths of names are Unicode code points (D8).
+ * Relations between bounds are asserted when this module loads, so that a careless edit cannot start.
+ */
+export const limits = {
+  // Requests
+  body_bytes_max: 1024 * 1024,
+  form_parameters_max: 1000,
+  form_name_characters_max: 200,
+  header_value_bytes_max: 1024,
+  idempotency_key_bytes_max: 255,
+  idempotency_keys_per_user_max: 10_000,
+  idempotency_answer_bytes_max: 64 * 1024,
+  idempotency_waiters_max: 100,
+  idempotency_kept_ms: 24 * 60 * 60 * 1000,
+  path_bytes_max: 4096,
+  url_query_bytes_max: 16 * 1024,
+
+  // Names and texts, in code points
+  channel_name_code_points_max: 60,
+  channel_description_code_points_max: 1024,
+  channel_folder_name_code_points_max: 60,
+  channel_folder_description_code_points_max: 1024,
+  topic_code_points_max: 60,
+  message_code_points_max: 10_000,
+  full_name_code_points_max: 100,
+  group_name_code_points_max: 100,
+  email_code_points_max: 254,
+  password_bytes_max: 1024,
+  password_code_points_min: 8,
+  client_name_code_points_max: 30,
+  local_id_code_points_max: 64,
+
+  // Counts
+  users_per_realm_max: 1_000_000,
+  channels_per_realm_max: 100_000,
+  subscribers_per_request_max: 20_000,
+  channels_per_request_max: 1000,
+  direct_recipients_max: 200,
+  group_members_max: 20_000,
+  group_depth_max: 50,
+  api_keys_per_user_max: 100,
+  messages_per_fetch_max: 5000,
+  narrow_terms_max: 100,
+  narrow_rows_per_pass_max: 1000,
+  recent_direct_conversations_max: 1000,
+
+  // Turns and mailboxes
+  turn_commands_max: 512,
+  turn_budget_ms: 4,
+  turn_bytes_budget: 4 * 1024 * 1024,
+  turn_bytes_max: 16 * 1024 * 1024,
+  queued_commands_max: 20_000,
+  subscribers_per_command_max: 500,
+  mailbox_attempts_max: 3,
+  deferred_answer_ms_max: 15 * 60 * 1000,
+  activations_max: 20_000,
+  volatile_activations_max: 100_000,
+  cached_rows_max: 50_000,
+  timer_sleep_ms_max: 60_000,
+  counter_lease_positions: 100_000,
+
+  // Store
+  store_tables_max: 64,
+  store_free_bytes_min: 256 * 1024 * 1024,
+  store_ballast_bytes: 32 * 1024 * 1024,
+
+  // Topic deletion (spec 4.13)
+  topic_deletion_batch_messages: 100,
+  topic_deletion_waiters_max: 100,
+
+  // Event queues and sockets (realtime.md, Bounds)
+  queues_per_user_max: 100,
+  queue_volatile_events_max: 200,
+  queue_narrow_terms_max: 20,
+  event_types_max: 100,
+  event_ids_per_piece_max: 1000,
+  event_log_bytes_max: 1024 * 1024 * 1024,
+  event_log_kept_ms_min: 15 * 60 * 1000,
+  event_log_kept_ms_max: 7 * 24 * 60 * 60 * 1000,
+  event_log_prune_rows_max: 2000,
+  replay_rows_per_pass_max: 2000,
+  replay_events_per_answer_max: 1000,
+  replay_characters_per_answer_max: 1024 * 1024,
+  heartbeat_ms_min: 45_000,
+  heartbeat_ms_max: 50_000,
+  sockets_per_user_max: 100,
+  sockets_max: 200_000,
+  socket_authentication_ms_max: 5000,
+  socket_heartbeat_s: 30,
+  socket_buffer_bytes_soft_max: 1024 * 1024,
+  socket_buffer_bytes_hard_max: 2 * 1024 * 1024,
+  socket_calls_pending_max: 64,
+  ws_frame_bytes_max: 1024 * 1024,
+  ws_frame_bytes_hard_max: 2 * 1024 * 1024,
+  ws_ref_code_points_max: 64,
+
+  // Presence and typing (E4)
+  presence_history_days: 14,
+  presence_ping_interval_s: 60,
+  presence_offline_threshold_s: 200,
+  presence_update_min_s: 55,
+  presence_legacy_active_offset_s: 70,
+  presence_persist_ms: 30_000,
+  presence_coalesce_ms: 1000,
+  typing_expiry_ms: 15_000,
+  typing_typists_per_conversation_max: 100,
+  typing_channel_subscribers_max: 100,
+  typing_started_expiry_ms: 45_000,
+  typing_stopped_wait_ms: 12_000,
+  typing_started_wait_ms: 30_000,
+
+  // Requests per time (D28)
+  rate_api_per_minute: 200,
+  rate_api_burst: 1000,
+  rate_failed_logins_per_minute: 10,
+  rate_anonymous_per_minute: 100,
+  rate_buckets_max: 100_000,
+  password_hashes_concurrent_max: 2,
+  password_hashes_waiting_max: 100,
+
+  // Shutdown
+  drain_sockets_per_batch: 500,
+  drain_pause_ms: 20,
+  shutdown_ms_max: 4500,
+} as const;
+
+function relate(holds: boolean, what: string): void {
+  if (!holds) throw new Error(`limits contradict each other: ${what}`);
+}
+
+relate(
+  limits.ws_frame_bytes_hard_max >= 2 * limits.ws_frame_bytes_max,
+  "a frame over the bound must reach the handler",
+);
+relate(
+  limits.socket_buffer_bytes_hard_max === 2 * limits.socket_buffer_bytes_soft_max,
+  "hard buffer bound = twice soft",
+);
+relate(limits.store_ballast_bytes > limits.turn_bytes_max, "the ballast covers the largest turn (M5)");
+relate(limits.heartbeat_ms_min < limits.heartbeat_ms_max, "heartbeat window");
+relate(limits.message_code_points_max * 4 < limits.body_bytes_max, "a longest message fits into a body");

@@ -1,0 +1,22 @@
+/** What a message is, in bits: stored in one number of its row (records.ts, MessageRecord.traits). */
+export const messageTraits = {
+  isMe: 1,
+  mentionsChannel: 2,
+  mentionsTopic: 4,
+  hasLink: 8,
+  hasImage: 16,
+  hasAttachment: 32,
+} as const;
+export type MessageTrait = keyof typeof messageTraits;
+
+export function hasTrait(traits: number, trait: MessageTrait): boolean {
+  return (traits & messageTraits[trait]) !== 0;
+}
+
+export function traitsOf(given: Readonly<Partial<Record<MessageTrait, boolean>>>): number {
+  let traits = 0;
+  for (const [name, bit] of Object.entries(messageTraits)) {
+    if (given[name as MessageTrait] === true) traits |= bit;
+  }
+  return traits;
+}

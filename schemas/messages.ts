@@ -1,0 +1,107 @@
+/** Messages (spec 2.9, 4.10; public API: send-message, get-messages). */
+import { Type } from "typebox";
+import { defineEndpoint } from "./endpoint.ts";
+import { limits } from "./limits.ts";
+import { flag, Id, Ids, Narrow, nullable } from "./types.ts";
+
+/** Spec 2.9. Optional fields are absent when they do not apply. */
+export const Message = Type.Object({
+  id: Id,
+  type: Type.Enum(["stream", "private"]),
+  stream_id: Type.Optional(Id),
+  subject: Type.String(),
+  content: Type.String(),
+  content_type: Type.Enum(["text/html", "text/x-markdown"]),
+  timestamp: Type.Integer(),
+  sender_id: Id,
+  sender_email: Type.String(),
+  sender_full_name: Type.String(),
+  sender_realm_str: Type.String(),
+  avatar_url: nullable(Type.String()),
+  client: Type.String(),
+  recipient_id: Id,
+  display_recipient: Type.Union([Type.String(), Type.Array(Type.Record(Type.String(), Type.Unknown()))]),
+  is_me_message: Type.Boolean(),
+  flags: Type.Optional(Type.Array(Type.String())),
+  reactions: Type.Array(Type.Unknown()),
+  submessages: Type.Array(Type.Unknown()),
+  topic_links: Type.Array(Type.Object({ text: Type.String(), url: Type.String() })),
+});
+
+/** A channel's id or name; ids or addresses of people, bare or in a list. */
+const Recipient = Type.Union(
+  [
+    Id,
+    Type.String({ maxLength: 40_000 }),
+    Type.Array(Type.Union([Id, Type.String({ maxLength: limits.email_code_points_max })]), {
+      maxItems: limits.direct_recipients_max,
+    }),
+  ],
+  { wire: "json-or-text", invalid: "Invalid data type for recipients" },
+);
+
+export const sendMessage = defineEndpoint({
+  operationId: "send-message",
+  method: "POST",
+  path: "/messages",
+  authentication: "user",
+  effectiveness: "durable",
+  summary: "Sends a message to a channel's topic or to people directly.",
+  params: {
+    type: Type.Enum(["direct", "channel", "stream", "private"], { wire: "text" }),
+    to: Recipient,
+    content: Type.String(),
+    topic: Type.Optional(Type.String()),
+    queue_id: Type.Optional(Type.String({ maxLength: 200 })),
+    local_id: Type.Optional(Type.String({ maxLength: limits.local_id_code_points_max })),
+    read_by_sender: Type.Optional(Type.Boolean()),
+  },
+  aliases: { subject: "topic" },
+  ok: { id: Id },
+  errors: ["STREAM_DOES_NOT_EXIST", "REQUEST_CONFUSING_VAR", "STREAM_WILDCARD_MENTION_NOT_ALLOWED"],
+});
+
+/** How many are given at most is a rule about the sum, with a message of its own. */
+const count = Type.Integer({ minimum: 0, maximum: 1_000_000 });
+
+export const getMessages = defineEndpoint({
+  operationId: "get-messages",
+  method: "GET",
+  path: "/messages",
+  authentication: "user",
+  effectiveness: "read",
+  summary: "Messages around an anchor that match a narrow.",
+  params: {
+    anchor: Type.Optional(Type.String({ maxLength: 40 })),
+    include_anchor: Type.Optional(Type.Boolean()),
+    num_before: Type.Optional(count),
+    num_after: Type.Optional(count),
+    narrow: Type.Optional(nullable(Narrow)),
+    client_gravatar: flag(true),
+    apply_markdown: flag(true),
+    use_first_unread_anchor: Type.Optional(Type.Boolean()),
+    message_ids: Type.Optional(Ids),
+    allow_empty_topic_name: flag(false),
+  },
+  ok: {
+    messages: Type.Array(Message),
+    anchor: Type.Optional(Type.Integer()),
+    found_anchor: Type.Boolean(),
+    found_oldest: Type.Boolean(),
+    found_newest: Type.Boolean(),
+    history_limited: Type.Boolean(),
+  },
+  errors: ["BAD_NARROW"],
+});
+
+export const getMessage = defineEndpoint({
+  operationId: "get-message",
+  method: "GET",
+  path: "/messages/{message_id}",
+  authentication: "user",
+  effectiveness: "read",
+  summary: "One message (spec 4.10).",
+  params: { message_id: Id, apply_markdown: flag(true), allow_empty_topic_name: flag(false) },
+  ok: { message: Message, raw_content: Type.String() },
+  errors: [],
+});

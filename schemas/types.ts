@@ -1,0 +1,54 @@
+/** Wire types that several areas share, with the words of the public API (spec 2). */
+import { type TSchema, Type } from "typebox";
+import { limits } from "./limits.ts";
+
+/** A positive identifier that a double holds exactly. */
+export const Id = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
+export const Ids = Type.Array(Id, { maxItems: limits.subscribers_per_request_max });
+
+/** Spec 2.2: the id of a user group, or members and subgroups named directly. */
+export const GroupSettingValue = Type.Union([
+  Id,
+  Type.Object(
+    {
+      direct_members: Type.Array(Id, { maxItems: limits.group_members_max }),
+      direct_subgroups: Type.Array(Id, { maxItems: limits.group_members_max }),
+    },
+    { additionalProperties: false },
+  ),
+]);
+export type GroupSettingValue = number | { direct_members: number[]; direct_subgroups: number[] };
+
+/** Spec 2.4; raw text, or the same text as a JSON string (D9). */
+export const topicsPolicies = ["inherit", "allow_empty_topic", "disable_empty_topic", "empty_topic_only"] as const;
+export type TopicsPolicy = (typeof topicsPolicies)[number];
+export const TopicsPolicyParam = Type.Enum([...topicsPolicies], { wire: "json-or-text" });
+
+/** Spec 2.4: a number of days, `realm_default` or `unlimited`; bare or as a JSON string (D9). */
+export const MessageRetentionDays = Type.Union([Type.Integer(), Type.String({ maxLength: 40 })], {
+  wire: "json-or-text",
+});
+
+/** Spec 2.6: 100 owner, 200 administrator, 300 moderator, 400 member, 600 guest. */
+export const roles = { owner: 100, administrator: 200, moderator: 300, member: 400, guest: 600 } as const;
+export type Role = (typeof roles)[keyof typeof roles];
+
+/** `with a default` means: optional on the wire, always there for the handler. */
+export function flag(value: boolean): ReturnType<typeof Type.Boolean> {
+  return Type.Boolean({ default: value });
+}
+
+export function nullable<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()]);
+}
+
+/** One term of a narrow: an object, or the older pair form (behaviour of the public API). */
+export const NarrowTerm = Type.Union([
+  Type.Object({
+    operator: Type.String({ maxLength: 40 }),
+    operand: Type.Union([Type.String({ maxLength: 1000 }), Id, Ids]),
+    negated: Type.Optional(Type.Boolean()),
+  }),
+  Type.Array(Type.String({ maxLength: 1000 }), { minItems: 2, maxItems: 2 }),
+]);
+export const Narrow = Type.Array(NarrowTerm, { maxItems: limits.narrow_terms_max });

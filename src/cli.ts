@@ -1,0 +1,199 @@
+/** The command line for what is done beside the running server: realms, people, copies, checks. */
+import { randomBytes } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { Command as Program } from "commander";
+import { command } from "../actors/commands.ts";
+import { limits } from "../schemas/limits.ts";
+import { type Role, roles } from "../schemas/types.ts";
+import { lookUp } from "./domain/look-up.ts";
+import { checkFullName, isEmailAddress } from "./domain/text.ts";
+import { foundRealm } from "./founding.ts";
+import { Passwords } from "./http/passwords.ts";
+import { listen } from "./listen.ts";
+import { systemClock } from "./runtime/clock.ts";
+import type { Alarm } from "./runtime/dispatcher.ts";
+import { Realm } from "./runtime/realm.ts";
+import { realmFolder } from "./runtime/realm-host.ts";
+import { backupFolder, checkFolder, restoreFolder } from "./store/backup.ts";
+import { RootStore } from "./store/root.ts";
+import { readZuliprc, writeZuliprc } from "./zuliprc.ts";
+
+const dataDir = () => resolve(process.env["DATA_DIR"] || "./data");
+const alarm: Alarm = {
+  bug: (error) => fail(String(error)),
+  fatal: (error) => fail(String(error)),
+};
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function fail(message: string): never {
+  process.stderr.write(`colloquy: ${message}\n`);
+  process.exit(1);
+}
+
+/** The root of an existing data folder. @param isExclusive the server must not run */
+async function withRoot<T>(isExclusive: boolean, work: (root: RootStore) => Promise<T>): Promise<T> {
+  if (!existsSync(join(dataDir(), "root"))) fail(`${dataDir()} holds no data: start the server once`);
+  const root = RootStore.open(dataDir());
+  if (isExclusive) root.lock();
+  try {
+    return await work(root);
+  } finally {
+    if (isExclusive) root.unlock();
+    await root.close();
+  }
+}
+
+const program = new Program("colloquy").description("Colloquy's command line. DATA_DIR says where the data is.");
+
+program
+  .command("create-realm")
+  .description("make another organization, reachable under hosts whose first label is <label>; the server may run")
+  .argument("<label>", "first label of its host, e.g. sales for sales.chat.example.org")
+  .requiredOption("--email <address>", "address of its owner")
+  .option("--name <name>", "name of the organization")
+  .option("--host <host...>", "exact hosts beside the label")
+  .option("--site <url>", "address to write into its zuliprc", "http://127.0.0.1:9991")
+  .action(async (label: string, options: { email: string; name?: string; host?: string[]; site: string }) => {
+    if (!/^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label)) fail("a label has letters, digits and dashes");
+    if (!isEmailAddress(options.email, limits.email_code_points_max)) fail("--email is no e-mail address");
+    await withRoot(false, async (root) => {
+      const hosts = (options.host ?? []).map(normalHost);
+      const file = join(dataDir(), `zuliprc.${label}`);
+      await foundRealm(
+        {
+          label,
+          hosts,
+          name: options.name ?? label,
+          ownerEmail: options.email,
+          ownerPassword: null,
+        },
+        { dataDir: dataDir(), root, clock: systemClock, alarm },
+        (key) => writeZuliprc(file, { email: options.email, key, site: options.site }),
+      );
+      say(`realm ${label} is made; credentials of its owner: ${file}`);
+    });
+  });
+
+/** The folder itself may be a mount point: only its entries move. The root comes last: without it, there is no store. */
+function moveInto(draft: string, target: string): void {
+  mkdirSync(target, { recursive: true, mode: 0o700 });
+  const names = readdirSync(draft).filter((name) => name !== "root");
+  for (const name of [...names, "root"]) {
+    cpSync(join(draft, name), join(target, name), { recursive: true });
+  }
+  rmSync(draft, { recursive: true, force: true });
+}
+
+/** As Host headers are compared: lower case, without port (D4). */
+function normalHost(host: string): string {
+  const normal = host.toLowerCase().replace(/:\d+$/, "");
+  if (!/^[a-z0-9.-]+$/.test(normal)) fail(`${JSON.stringify(host)} is no host name`);
+  return normal;
+}
+
+program
+  .command("create-user")
+  .description("make an account (the server must not run: while it does, use POST /users)")
+  .argument("<email>")
+  .argument("<full name>")
+  .option("--role <role>", `one of ${Object.keys(roles).join(", ")}`, "member")
+  .option("--realm <label>", "label of the realm", "")
+  .action(async (email: string, fullName: string, options: { role: string; realm: string }) => {
+    const role = lookUp<Role>(roles, options.role);
+    if (role === undefined) fail(`--role must be one of ${Object.keys(roles).join(", ")}`);
+    if (!isEmailAddress(email, limits.email_code_points_max)) fail("that is no e-mail address");
+    const badName = checkFullName(fullName, limits.full_name_code_points_max);
+    if (badName !== null) fail(badName.msg);
+    const password = randomBytes(12).toString("base64url");
+    const passwordHash = await new Passwords().hash(password);
+    if (passwordHash === null) fail("the password could not be hashed");
+    const made = await withRealm(options.realm, (realm) =>
+      realm.dispatcher.ask(command({ actor: "realm" }, "user.create", { email, fullName, passwordHash, role }, null)),
+    );
+    if (made.kind === "refused") fail(made.msg);
+    say(`user ${made.answer["user_id"]} is made; password: ${password}`);
+  });
+
+function withRealm<T>(label: string, work: (realm: Realm) => Promise<T>): Promise<T> {
+  return withRoot(true, async (root) => {
+    const entry = root.realms().find((candidate) => candidate.label === label);
+    if (entry === undefined) fail(`there is no realm ${JSON.stringify(label)}`);
+    const folder = realmFolder(dataDir(), entry.id);
+    const realm = new Realm({ folder, clock: systemClock, alarm, acceptsWrites: () => true });
+    try {
+      return await work(realm);
+    } finally {
+      await realm.close();
+    }
+  });
+}
+
+program
+  .command("listen")
+  .description("print every event as it arrives over the WebSocket, a line of JSON each")
+  .argument("[types...]", "event types; all when none is named")
+  .option("--zuliprc <file>", "credentials", join(dataDir(), "zuliprc"))
+  .option("--count <n>", "stop after so many events", (text) => Number(text), Number.POSITIVE_INFINITY)
+  .action(async (types: string[], options: { zuliprc: string; count: number }) => {
+    const account = readZuliprc(options.zuliprc);
+    const ended = await listen(account, {
+      types,
+      count: options.count,
+      onEvent: (event) => say(JSON.stringify(event)),
+    });
+    if (ended !== null) fail(ended);
+  });
+
+program
+  .command("backup")
+  .description("copy all data, compacted and consistent, to a new folder; the server may run")
+  .argument("<folder>", "must not exist yet")
+  .action(async (folder: string) => {
+    if (existsSync(folder)) fail(`${folder} exists already`);
+    await withRoot(false, (root) => backupFolder(root, dataDir(), resolve(folder)));
+    say(`backup is at ${resolve(folder)}`);
+  });
+
+program
+  .command("restore")
+  .description("put a backup into an empty DATA_DIR; event queues of before are void (a new epoch)")
+  .argument("<folder>", "a folder that `backup` made")
+  .action(async (folder: string) => {
+    if (existsSync(dataDir()) && readdirSync(dataDir()).length > 0) fail(`${dataDir()} is not empty`);
+    if (!existsSync(join(resolve(folder), "root", "data.mdb"))) fail(`${folder} is no backup`);
+    // Beside it first: a restore that fails leaves nothing behind.
+    const draft = `${dataDir()}.restoring`;
+    rmSync(draft, { recursive: true, force: true });
+    mkdirSync(draft, { recursive: true, mode: 0o700 });
+    cpSync(resolve(folder), draft, { recursive: true });
+    const root = RootStore.open(draft);
+    try {
+      if (root.realms().length === 0) throw new Error(`${folder} holds no organization`);
+      // The owner in the copy is the process that ran on the original.
+      root.unlock();
+      await restoreFolder(root, draft);
+    } catch (error) {
+      await root.close();
+      rmSync(draft, { recursive: true, force: true });
+      throw error;
+    }
+    await root.close();
+    moveInto(draft, dataDir());
+    say(`restored to ${dataDir()}`);
+  });
+
+program
+  .command("check")
+  .description("read every row of every realm and compare indexes with what they index (the server must not run)")
+  .action(async () => {
+    const problems = await withRoot(true, (root) => checkFolder(root, dataDir()));
+    for (const problem of problems) say(problem);
+    if (problems.length > 0) fail(`${problems.length} problems`);
+    say("no problems");
+  });
+
+await program.parseAsync().catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)));

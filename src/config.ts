@@ -1,0 +1,160 @@
+/**
+ * The environment, read once, checked, frozen (start-up contract). A bad value is a clear line and exit 78 before anything
+ * is touched; the table below is the reference of all variables.
+ */
+import { limits } from "../schemas/limits.ts";
+import { lookUp } from "./domain/look-up.ts";
+import { codePoints, isEmailAddress } from "./domain/text.ts";
+import { parseRates, type RateRules } from "./http/rate-limits.ts";
+
+export interface Config {
+  readonly host: string;
+  readonly port: number;
+  readonly dataDir: string;
+  readonly ownerEmail: string;
+  /** null: a random one is made for the first start; the key in zuliprc is what opens the door. */
+  readonly ownerPassword: string | null;
+  readonly realmName: string;
+  readonly rates: RateRules;
+  readonly logLevel: string;
+  readonly webPublicStreamsEnabled: boolean;
+  readonly presenceLimitedToAccessible: boolean;
+  readonly topicDeletionTimeoutMs: number;
+  readonly idleQueueTimeoutMs: number;
+  readonly storeFreeBytesMin: number;
+  /** null: as much as the disk has. */
+  readonly storeBytesMax: number | null;
+  readonly tlsKeyFile: string | null;
+  readonly tlsCertFile: string | null;
+  /** Written on SIGUSR2: see metrics.ts. */
+  readonly metricsFile: string | null;
+}
+
+/** A value that cannot be used. Its message is the one clear line. */
+export class BadConfig extends Error {
+  override readonly name = "BadConfig";
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+interface Variable<T> {
+  readonly name: string;
+  readonly fallback: T;
+  /** What is accepted, for the message. */
+  readonly wants: string;
+  /** Its value is never repeated in a message (S2). */
+  readonly isSecret?: boolean;
+  /** undefined: not acceptable. */
+  read(text: string): T | undefined;
+}
+
+function text(name: string, fallback: string, wants = "text without line breaks"): Variable<string> {
+  return { name, fallback, wants, read: (value) => (/^[^\r\n\0]+$/.test(value) ? value : undefined) };
+}
+
+function integer(name: string, fallback: number, min: number, max: number): Variable<number> {
+  return {
+    name,
+    fallback,
+    wants: `a number from ${min} to ${max}`,
+    read(value) {
+      const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
+      return number >= min && number <= max ? number : undefined;
+    },
+  };
+}
+
+function flag(name: string, fallback: boolean): Variable<boolean> {
+  const words: Readonly<Record<string, boolean>> = { true: true, false: false };
+  return { name, fallback, wants: "true or false", read: (value) => lookUp(words, value.toLowerCase()) };
+}
+
+function choice(name: string, fallback: string, options: readonly string[]): Variable<string> {
+  return { name, fallback, wants: options.join(", "), read: (value) => options.find((option) => option === value) };
+}
+
+function optional<T>(variable: Variable<T>): Variable<T | null> {
+  return { ...variable, fallback: null };
+}
+
+const email: Variable<string> = {
+  name: "OWNER_EMAIL",
+  fallback: "owner@localhost",
+  wants: "an e-mail address",
+  read: (value) => (isEmailAddress(value, limits.email_code_points_max) ? value : undefined),
+};
+
+const password: Variable<string> = {
+  name: "OWNER_PASSWORD",
+  fallback: "",
+  wants: `text of ${limits.password_code_points_min} to ${limits.password_bytes_max} characters on one line`,
+  isSecret: true,
+  read(value) {
+    const length = codePoints(value);
+    const fits = length >= limits.password_code_points_min && length <= limits.password_bytes_max;
+    return fits && /^[^\r\n\0]+$/.test(value) ? value : undefined;
+  },
+};
+
+const realmName: Variable<string> = {
+  name: "REALM_NAME",
+  fallback: "Colloquy",
+  wants: `text of at most ${limits.full_name_code_points_max} characters on one line`,
+  read(value) {
+    const fits = codePoints(value) <= limits.full_name_code_points_max;
+    return fits && /^[^\r\n\0]+$/.test(value) ? value : undefined;
+  },
+};
+
+const rates: Variable<RateRules> = {
+  name: "RATE_LIMITS",
+  fallback: parseRates("") as RateRules,
+  wants: "off, or rules such as api=200/60,login=10/60",
+  read: (value) => parseRates(value) ?? undefined,
+};
+
+const dayMs = 24 * 60 * 60 * 1000;
+const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+
+/** Every variable that the server reads. */
+const variables = {
+  host: text("HOST", "127.0.0.1", "an address or host name"),
+  port: integer("PORT", 9991, 0, 65_535),
+  dataDir: text("DATA_DIR", "./data", "a path"),
+  ownerEmail: email,
+  ownerPassword: optional(password),
+  realmName,
+  rates,
+  logLevel: choice("LOG_LEVEL", "warn", logLevels),
+  webPublicStreamsEnabled: flag("WEB_PUBLIC_STREAMS_ENABLED", true),
+  presenceLimitedToAccessible: flag("CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE", false),
+  topicDeletionTimeoutMs: integer("TOPIC_DELETION_TIMEOUT_MS", 50_000, 0, 600_000),
+  idleQueueTimeoutMs: integer("IDLE_QUEUE_TIMEOUT_MS", dayMs / 2, 1000, 7 * dayMs),
+  storeFreeBytesMin: integer("STORE_FREE_BYTES_MIN", limits.store_free_bytes_min, 0, Number.MAX_SAFE_INTEGER),
+  storeBytesMax: optional(integer("STORE_BYTES_MAX", 0, 1, Number.MAX_SAFE_INTEGER)),
+  tlsKeyFile: optional(text("TLS_KEY_FILE", "", "a path")),
+  tlsCertFile: optional(text("TLS_CERT_FILE", "", "a path")),
+  metricsFile: optional(text("METRICS_FILE", "", "a path")),
+} as const satisfies { readonly [K in keyof Config]: Variable<Config[K]> };
+
+/** @throws BadConfig naming the first variable that cannot be used */
+export function readConfig(environment: Environment): Config {
+  const config: Record<string, unknown> = {};
+  for (const [key, variable] of Object.entries(variables)) config[key] = readOne(variable, environment);
+  const made = Object.freeze(config) as unknown as Config;
+  if ((made.tlsKeyFile === null) !== (made.tlsCertFile === null)) {
+    throw new BadConfig("TLS_KEY_FILE and TLS_CERT_FILE are needed together");
+  }
+  return made;
+}
+
+function readOne(variable: Variable<unknown>, environment: Environment): unknown {
+  const given = environment[variable.name];
+  if (given === undefined || given === "") return variable.fallback;
+  const value = variable.read(given);
+  if (value === undefined) {
+    const shown = variable.isSecret === true ? "" : `=${JSON.stringify(given.slice(0, 100))}`;
+    throw new BadConfig(`${variable.name}${shown} cannot be used: it must be ${variable.wants}`);
+  }
+  return value;
+}

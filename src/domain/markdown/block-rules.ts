@@ -1,0 +1,179 @@
+// Block rules of the dialect: fences (code, quote, spoiler, math), `>` quotes, headings, and bounded tables. Whatever
+// contains blocks is cut out as text and parsed on its own, up to a bounded depth; beyond it, it is text.
+import MarkdownIt, { type StateBlock } from "markdown-it";
+import { BLOCK_DEPTH_MAX, TABLE_CELLS_MAX } from "./bounds.ts";
+import { contextOf } from "./context.ts";
+import { closesFence, type Fence, openFence } from "./fences.ts";
+import { isPlain } from "./plain-text.ts";
+import { pushMathBlock, SPOILER_BLOCK, SPOILER_CONTENT, SPOILER_HEADER } from "./tokens.ts";
+
+export type BlockRule = (state: StateBlock, startLine: number, endLine: number, silent: boolean) => boolean;
+
+const QUOTE_LINE = /^ {0,3}>/;
+const TABLE_DELIMITERS = /^[ \t]*[|:-][ \t|:-]*$/;
+const HEADING = /^ {0,3}(#{1,6})[ \t]+(?=\S)/;
+
+// Up to which line a block was found to hold nothing but `>`, and where the block ends that was last asked about: else
+// every line of a long block would look through the whole of it again.
+const emptyQuoteEnds = new WeakMap<StateBlock, number>();
+const blockEnds = new WeakMap<StateBlock, number>();
+
+export function lineOf(state: StateBlock, line: number): string {
+  return state.src.slice(state.bMarks[line], state.eMarks[line]);
+}
+
+export function canNest(state: StateBlock): boolean {
+  return contextOf(state.env).blockDepth < BLOCK_DEPTH_MAX;
+}
+
+/** Parses the text of a container in place. The caller has asked {@link canNest}. */
+export function parseNested(state: StateBlock, text: string): void {
+  const context = contextOf(state.env);
+  if (context.usesShortcuts && !text.includes("\n") && isPlain(text, context)) {
+    pushParagraph(state, text);
+    return;
+  }
+  context.blockDepth++;
+  state.md.block.parse(text, state.md, state.env, state.tokens);
+  context.blockDepth--;
+}
+
+export const fenceRule: BlockRule = (state, startLine, endLine, silent) => {
+  const fence = openFence(lineOf(state, startLine));
+  if (fence === null) return false;
+  if (silent) return true;
+  const contentEnd = endOfFence(state, fence, startLine + 1, endLine);
+  const lines: string[] = [];
+  for (let line = startLine + 1; line < contentEnd; line++) lines.push(lineOf(state, line));
+  state.line = Math.min(endLine, contentEnd + 1);
+  const content = lines.map((line) => removeIndent(line, fence.indent)).join("\n");
+  pushFence(state, fence, content);
+  return true;
+};
+
+/** `>` at the start of a line, up to the next empty line. A block of nothing but `>` is text. */
+export const quoteRule: BlockRule = (state, startLine, endLine, silent) => {
+  if (!QUOTE_LINE.test(lineOf(state, startLine)) || !canNest(state)) return false;
+  if (startLine < (emptyQuoteEnds.get(state) ?? 0)) return false;
+  const lines: string[] = [];
+  let line = startLine;
+  for (; line < endLine && !state.isEmpty(line); line++) {
+    const text = lineOf(state, line);
+    const isQuoted = QUOTE_LINE.test(text);
+    if (!isQuoted && openFence(text) !== null) break;
+    lines.push(isQuoted ? text.replace(/^ {0,3}> ?/, "") : text);
+  }
+  if (lines.every((text) => text.trim() === "")) {
+    emptyQuoteEnds.set(state, line);
+    return false;
+  }
+  if (silent) return true;
+  state.push("blockquote_open", "blockquote", 1);
+  parseNested(state, lines.join("\n"));
+  state.push("blockquote_close", "blockquote", -1);
+  state.line = line;
+  return true;
+};
+
+/** `# heading`, one to six signs, then a space. */
+export const headingRule: BlockRule = (state, startLine, _endLine, silent) => {
+  const text = lineOf(state, startLine);
+  const match = HEADING.exec(text);
+  if (match === null) return false;
+  if (silent) return true;
+  const tag = `h${match[1]?.length ?? 1}`;
+  state.push("heading_open", tag, 1);
+  pushInline(state, withoutClosingSigns(text.slice(match[0].length).trimEnd()));
+  state.push("heading_close", tag, -1);
+  state.line = startLine + 1;
+  return true;
+};
+
+/** markdown-it's own table rule, for tables of a bounded number of cells. */
+export function boundedTableRule(): BlockRule {
+  const tables = new MarkdownIt("zero");
+  tables.block.ruler.enableOnly("table");
+  const rule = tables.block.ruler.getRules("")[0];
+  if (rule === undefined) throw new Error("markdown-it has no table rule");
+  return (state, startLine, endLine, silent) => {
+    if (startLine + 2 > endLine) return false;
+    const delimiters = lineOf(state, startLine + 1);
+    if (!delimiters.includes("-") || !TABLE_DELIMITERS.test(delimiters)) return false;
+    const rows = endOfBlock(state, startLine, endLine) - startLine;
+    if (rows * delimiters.split("|").length > TABLE_CELLS_MAX) return false;
+    return rule(state, startLine, endLine, silent);
+  };
+}
+
+/** The first empty line after `line`, or `endLine`. */
+function endOfBlock(state: StateBlock, line: number, endLine: number): number {
+  const known = blockEnds.get(state) ?? 0;
+  if (line < known) return known;
+  let end = line;
+  while (end < endLine && !state.isEmpty(end)) end++;
+  blockEnds.set(state, end);
+  return end;
+}
+
+/** The line that closes the fence, or `endLine`. Inside quotes and spoilers, fences nest. */
+function endOfFence(state: StateBlock, outer: Fence, startLine: number, endLine: number): number {
+  const open: Fence[] = [outer];
+  for (let line = startLine; line < endLine; line++) {
+    const innermost = open[open.length - 1] ?? outer;
+    const text = lineOf(state, line);
+    if (closesFence(text, innermost)) {
+      open.pop();
+      if (open.length === 0) return line;
+    } else if (innermost.isContainer) {
+      const inner = openFence(text);
+      if (inner !== null) open.push(inner);
+    }
+  }
+  return endLine;
+}
+
+function pushFence(state: StateBlock, fence: Fence, content: string): void {
+  if (fence.language === "math") pushMathBlock(state, content);
+  else if (fence.language === "quote" && canNest(state)) {
+    state.push("blockquote_open", "blockquote", 1);
+    parseNested(state, content);
+    state.push("blockquote_close", "blockquote", -1);
+  } else if (fence.language === "spoiler" && canNest(state)) {
+    state.push(`${SPOILER_BLOCK}_open`, "div", 1);
+    state.push(`${SPOILER_HEADER}_open`, "div", 1);
+    if (fence.header !== "") pushParagraph(state, fence.header);
+    state.push(`${SPOILER_HEADER}_close`, "div", -1);
+    state.push(`${SPOILER_CONTENT}_open`, "div", 1);
+    parseNested(state, content);
+    state.push(`${SPOILER_CONTENT}_close`, "div", -1);
+    state.push(`${SPOILER_BLOCK}_close`, "div", -1);
+  } else {
+    const token = state.push("fence", "code", 0);
+    token.info = fence.language;
+    token.content = content;
+  }
+}
+
+function pushParagraph(state: StateBlock, content: string): void {
+  state.push("paragraph_open", "p", 1);
+  pushInline(state, content);
+  state.push("paragraph_close", "p", -1);
+}
+
+function pushInline(state: StateBlock, content: string): void {
+  const token = state.push("inline", "", 0);
+  token.content = content;
+  token.children = [];
+}
+
+function removeIndent(line: string, indent: number): string {
+  let removed = 0;
+  while (removed < indent && line.charAt(removed) === " ") removed++;
+  return line.slice(removed);
+}
+
+function withoutClosingSigns(text: string): string {
+  let end = text.length;
+  while (end > 0 && text.charAt(end - 1) === "#") end--;
+  return end < text.length && /\s/.test(text.charAt(end - 1)) ? text.slice(0, end).trimEnd() : text;
+}

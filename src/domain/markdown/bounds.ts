@@ -1,0 +1,39 @@
+// Bounds of message rendering (S3): whatever a message contains, the work and the output stay within them. A message
+// itself is at most 10,000 code points; these keep a hostile one from being dear or from growing without limit.
+// What lies beyond a bound is shown as plain text, never refused.
+
+/** Quotes, lists and spoilers inside each other. */
+export const BLOCK_DEPTH_MAX = 8;
+/** Emphasis, strike-through and links inside each other; deeper tags are left out, their text stays. */
+export const INLINE_DEPTH_MAX = 12;
+/** Cells of one table, filled-up ones included; a larger table stays text. */
+export const TABLE_CELLS_MAX = 2_000;
+/** Characters between `@**` and `**`, `#**` and `**` (a channel name, a topic and a message id fit). */
+export const REFERENCE_CHARS_MAX = 300;
+/** Characters of an emoji name between its colons. */
+export const EMOJI_NAME_CHARS_MAX = 100;
+/** Characters of a time between `<time:` and `>`. */
+export const TIMESTAMP_CHARS_MAX = 100;
+/** Characters of a link's address and of its title. */
+export const LINK_ADDRESS_CHARS_MAX = 2_000;
+export const LINK_TITLE_CHARS_MAX = 500;
+/** Open parentheses in a link's address. */
+export const LINK_PARENTHESES_MAX = 16;
+/** TeX source of one message, all formulas together; what does not fit is shown as source. */
+export const TEX_CHARS_PER_MESSAGE_MAX = 2_000;
+/** What a formula counts as on top of its characters, because even "a" becomes 400 characters of HTML. */
+export const TEX_CHARS_PER_FORMULA = 10;
+/** Braces inside each other in a formula. */
+export const TEX_DEPTH_MAX = 20;
+/** Images shown below a message. */
+export const IMAGE_PREVIEWS_PER_MESSAGE_MAX = 24;
+/** Distinct topics whose latest message is looked up for one message; further topic links carry none. */
+export const TOPIC_LOOKUPS_PER_MESSAGE_MAX = 50;
+/** Characters of a linkifier's pattern. */
+export const LINKIFIER_PATTERN_CHARS_MAX = 1_000;
+/** Compiled linkifiers kept in memory, over all realms. */
+export const LINKIFIER_CACHE_COUNT_MAX = 512;
+/** Matches of linkifiers in one text; further ones stay text. */
+export const LINKIFIER_MATCHES_MAX = 500;
+/** Characters of one line in which linkifiers are looked for; what lies beyond stays text. */
+export const LINKIFIER_LINE_CHARS_MAX = 1_000;

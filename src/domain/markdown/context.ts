@@ -1,0 +1,24 @@
+// What the rules of one parse share. It hangs on markdown-it's `env`, which is the only thing that reaches every rule.
+import type { Env } from "markdown-it";
+import type { CompiledLinkifier } from "./linkifiers.ts";
+
+export interface ParseContext {
+  readonly linkifiers: readonly CompiledLinkifier[];
+  readonly translateEmoticons: boolean;
+  /** The realm's own address without a slash at the end, or null. */
+  readonly realmUrl: string | null;
+  /** Plain paragraphs and list items skip their rules; off only to prove that this changes nothing. */
+  readonly usesShortcuts: boolean;
+  /** How many quotes, lists and spoilers are open while blocks are parsed. */
+  blockDepth: number;
+}
+
+const KEY = "dialect";
+
+export function envOf(context: ParseContext): Env {
+  return { [KEY]: context };
+}
+
+export function contextOf(env: Env): ParseContext {
+  return env[KEY] as ParseContext;
+}

@@ -1,0 +1,66 @@
+// The parser: markdown-it with nothing on but what the dialect has. Raw HTML, reference links, images, backslash
+// escapes, underscores as emphasis and underlined headings do not exist in it. Built once, on first use; a parse keeps
+// its state in its own context, so the parser is shared.
+import MarkdownIt, { type MarkdownIt as Parser, type StateCore, type Token } from "markdown-it";
+import { boundedTableRule, fenceRule, headingRule, quoteRule } from "./block-rules.ts";
+import { contextOf, envOf, type ParseContext } from "./context.ts";
+import { codeRule, linkRule, newlineRule, spanRule, strikeRule, strongOutsideRule, textRule } from "./inline-rules.ts";
+import { listRule } from "./list-rule.ts";
+import { isPlain } from "./plain-text.ts";
+import { channelRule, emojiRule, mathRule, mentionRule, timeRule } from "./reference-rules.ts";
+
+let parser: Parser | null = null;
+
+/** The message as markdown-it tokens, with the dialect's own among them. */
+export function tokenize(content: string, context: ParseContext): Token[] {
+  parser ??= buildParser();
+  return parser.parse(content, envOf(context));
+}
+
+function buildParser(): Parser {
+  const md = new MarkdownIt("zero", { html: false, linkify: false, typographer: false });
+  const interruptsParagraph = { alt: ["paragraph"] };
+  md.core.ruler.at("inline", inlineTokensRule);
+  md.core.ruler.enableOnly(["block", "inline"]);
+  const { ruler: blocks } = md.block;
+  blocks.enable(["code", "hr"]);
+  blocks.before("code", "dialect_fence", fenceRule, interruptsParagraph);
+  blocks.before("code", "dialect_table", boundedTableRule(), interruptsParagraph);
+  blocks.after("hr", "dialect_quote", quoteRule, interruptsParagraph);
+  blocks.after("dialect_quote", "dialect_list", listRule, interruptsParagraph);
+  blocks.after("dialect_list", "dialect_heading", headingRule, interruptsParagraph);
+  const { ruler: inlines } = md.inline;
+  inlines.at("text", textRule);
+  inlines.enable(["emphasis", "entity"]);
+  const rules = {
+    codeRule,
+    mathRule,
+    mentionRule,
+    channelRule,
+    timeRule,
+    linkRule,
+    spanRule,
+    emojiRule,
+    strikeRule,
+    newlineRule,
+  };
+  for (const [name, rule] of Object.entries(rules)) inlines.before("emphasis", name, rule);
+  md.inline.ruler2.enable("emphasis");
+  md.inline.ruler2.after("emphasis", "strong_outside", strongOutsideRule);
+  return md;
+}
+
+/** The inline step for every paragraph, heading and cell; a plain one is a single text. */
+function inlineTokensRule(state: StateCore): void {
+  const context = contextOf(state.env);
+  for (const token of state.tokens) {
+    if (token.type !== "inline") continue;
+    const children = token.children ?? [];
+    if (context.usesShortcuts && !token.content.includes("\n") && isPlain(token.content, context)) {
+      const text = new state.Token("text", "", 0);
+      text.content = token.content;
+      children.push(text);
+    } else state.md.inline.parse(token.content, state.md, state.env, children);
+    token.children = children;
+  }
+}

@@ -1,0 +1,47 @@
+// TeX formulas through KaTeX, which escapes what it is given and, without `trust`, makes no links, images or attributes
+// of its own. Everything it throws (parse errors, too much expansion) means "show the source instead". Bounded by source
+// length and nesting, because KaTeX's own bounds are on expansion and sizes only.
+import katex from "katex";
+import { TEX_DEPTH_MAX } from "./bounds.ts";
+
+// KaTeX 0.18 put "katex-" before its short class names; clients of this dialect know (and some parse) the short ones.
+const RENAMED_CLASS =
+  /\bkatex-(?=(?:newline|base|strut|vbox|overline|underline|thinbox|rule|smash|fix|inner|root|hline|hdashline|sizing|accent|overlay|stretchy|sout|tag)[ "])/g;
+const CLASS_ATTRIBUTE = /class="([^"]*)"/g;
+const EXPANSIONS_MAX = 200;
+const SIZE_EMS_MAX = 20;
+
+/** KaTeX's HTML with MathML, or null when the formula cannot be shown. */
+export function renderMath(source: string, options: { readonly display: boolean }): string | null {
+  if (depthOf(source) > TEX_DEPTH_MAX) return null;
+  try {
+    const html = katex.renderToString(source, {
+      displayMode: options.display,
+      throwOnError: true,
+      trust: false,
+      strict: false,
+      maxExpand: EXPANSIONS_MAX,
+      maxSize: SIZE_EMS_MAX,
+    });
+    // KaTeX escapes quotes in text, so `class="` stands only where an attribute begins.
+    return html.replace(CLASS_ATTRIBUTE, (attribute) => attribute.replace(RENAMED_CLASS, ""));
+  } catch (error) {
+    // KaTeX throws ParseError for bad input; a RangeError would be a formula too deep for the stack. Neither is ours.
+    if (error instanceof Error) return null;
+    throw error;
+  }
+}
+
+/** How deep braces and environments nest, at most; a backslash escapes the next character. */
+function depthOf(source: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let position = 0; position < source.length; position++) {
+    const character = source.charAt(position);
+    if (source.startsWith("\\begin", position) || source.startsWith("\\left", position) || character === "{") depth++;
+    else if (character === "}") depth = Math.max(0, depth - 1);
+    if (character === "\\") position++;
+    deepest = Math.max(deepest, depth);
+  }
+  return deepest;
+}

@@ -1,0 +1,75 @@
+// Messages from Markdown to HTML, in two steps (architecture, "the path of a write", step 4): `parseContent` does the
+// work that needs no state, before the turn; `resolveContent` fills in names inside the turn. Output is escaped by
+// construction, never filtered afterwards. Plain text skips the parser. Bounds are in bounds.ts (S3).
+import type { ParseContext } from "./context.ts";
+import { tokenize } from "./dialect.ts";
+import { renderTokens } from "./html-renderer.ts";
+import { compileLinkifiers, type Linkifier } from "./linkifiers.ts";
+import type { ParsedContent } from "./pieces.ts";
+import { renderPlainText } from "./plain-text.ts";
+import { type Resolver, resolveContent } from "./resolve.ts";
+
+export { type Linkifier, renderTopicLinks, type TopicLink } from "./linkifiers.ts";
+export type { ParsedContent, Piece, Reference } from "./pieces.ts";
+export { type RenderedContent, type Resolver, resolveContent, type UploadedImage } from "./resolve.ts";
+
+export interface ParseOptions {
+  readonly linkifiers: readonly Linkifier[];
+  /** The sender's setting: emoticons become emoji. */
+  readonly translateEmoticons: boolean;
+  /** The realm's own address; links into it become relative. */
+  readonly realmUrl?: string;
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/gu;
+const LINE_END = /\r\n?/g;
+const NUL = "\0";
+
+/** Parses a message. Pure: the same content and options give the same result; needs nothing of the realm's state. */
+export function parseContent(content: string, options: ParseOptions): ParsedContent {
+  const text = cleanText(content);
+  const context = contextFor(options);
+  const plain = renderPlainText(text, context);
+  return plain === null ? parseFully(text, context) : { ...NOTHING_NOTICED, pieces: [plain], startsWithMe: isMe(text) };
+}
+
+/** What {@link parseContent} does with text that is not plain; for plain text the result is the same, only later. */
+export function parseWithParser(content: string, options: ParseOptions): ParsedContent {
+  return parseFully(cleanText(content), { ...contextFor(options), usesShortcuts: false });
+}
+
+/** A channel's or group's description, or any text that is rendered like a message and mentions nobody. */
+export function renderDescription(markdown: string, options: ParseOptions, resolver: Resolver): string {
+  return resolveContent(parseContent(markdown, options), resolver).html;
+}
+
+const NOTHING_NOTICED = {
+  hasChannelWildcard: false,
+  hasTopicWildcard: false,
+  hasLink: false,
+  hasImage: false,
+  attachmentPaths: [],
+} as const;
+
+function parseFully(text: string, context: ParseContext): ParsedContent {
+  return { ...renderTokens(tokenize(text, context)), startsWithMe: isMe(text) };
+}
+
+function contextFor(options: ParseOptions): ParseContext {
+  return {
+    linkifiers: compileLinkifiers(options.linkifiers),
+    translateEmoticons: options.translateEmoticons,
+    realmUrl: options.realmUrl?.replace(/\/$/, "") ?? null,
+    usesShortcuts: true,
+    blockDepth: 0,
+  };
+}
+
+/** Half characters and NUL cannot be shown or stored as text; line ends become one. */
+function cleanText(content: string): string {
+  return content.replace(LINE_END, "\n").replaceAll(NUL, "\ufffd").replace(LONE_SURROGATE, "\ufffd");
+}
+
+function isMe(text: string): boolean {
+  return text.startsWith("/me ");
+}

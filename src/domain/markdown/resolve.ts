@@ -1,0 +1,182 @@
+// The second half of rendering, inside the turn: names become people, groups, channels and images of the realm as they
+// are at this moment. No parsing happens here, only look-ups and joining of strings; the parser is not even imported.
+import { TOPIC_LOOKUPS_PER_MESSAGE_MAX } from "./bounds.ts";
+import { emojiImage } from "./emoji-html.ts";
+import { escapeAttribute, escapeText } from "./escape.ts";
+import type { ParsedContent, Reference } from "./pieces.ts";
+
+export interface UploadedImage {
+  readonly thumbnailUrl: string;
+  readonly widthPx: number;
+  readonly heightPx: number;
+  readonly contentType: string;
+}
+
+/** The realm as the author sees it (S1): what the author may not know resolves to null. */
+export interface Resolver {
+  /** By name (any case), by id, or by both, which must then agree. */
+  user(name: string | null, id: number | null): { readonly id: number; readonly fullName: string } | null;
+  group(
+    name: string,
+  ): { readonly id: number; readonly name: string; readonly displayName: string; readonly mentionable: boolean } | null;
+  channel(name: string): { readonly id: number; readonly name: string } | null;
+  topicLatestMessageId(channelId: number, topic: string): number | null;
+  realmEmoji(name: string): { readonly url: string; readonly name: string } | null;
+  /** An uploaded image that can be shown below the message; absent where there are no uploads. */
+  uploadedImage?(path: string): UploadedImage | null;
+  readonly emptyTopicDisplayName: string;
+}
+
+export interface RenderedContent {
+  readonly html: string;
+  /** Whom the message mentions, silent mentions left out; each once, in order. */
+  readonly mentionedUserIds: readonly number[];
+  readonly mentionedGroupIds: readonly number[];
+  /** Groups that the author tried to mention and may not: shown silently; sending may be refused because of them. */
+  readonly unmentionableGroupIds: readonly number[];
+  readonly hasChannelWildcard: boolean;
+  readonly hasTopicWildcard: boolean;
+  readonly hasLink: boolean;
+  readonly hasImage: boolean;
+  readonly hasAttachment: boolean;
+  readonly attachmentPaths: readonly string[];
+  readonly isMeMessage: boolean;
+}
+
+const LONE_SURROGATE = /\p{Surrogate}/gu;
+
+/** The message's HTML and what it means for others. Cost: one look-up per reference. */
+export function resolveContent(parsed: ParsedContent, resolver: Resolver): RenderedContent {
+  const resolution = new Resolution(resolver);
+  const html = parsed.pieces.map((piece) => (typeof piece === "string" ? piece : resolution.render(piece))).join("");
+  return {
+    html,
+    mentionedUserIds: [...resolution.userIds],
+    mentionedGroupIds: [...resolution.groupIds],
+    unmentionableGroupIds: [...resolution.unmentionableGroupIds],
+    hasChannelWildcard: parsed.hasChannelWildcard,
+    hasTopicWildcard: parsed.hasTopicWildcard,
+    hasLink: parsed.hasLink,
+    hasImage: parsed.hasImage,
+    hasAttachment: parsed.attachmentPaths.length > 0,
+    attachmentPaths: parsed.attachmentPaths,
+    isMeMessage: parsed.startsWithMe && /^<p>[^\n]*<\/p>$/.test(html),
+  };
+}
+
+class Resolution {
+  readonly userIds = new Set<number>();
+  readonly groupIds = new Set<number>();
+  readonly unmentionableGroupIds = new Set<number>();
+  readonly #resolver: Resolver;
+  readonly #latest = new Map<string, number | null>();
+
+  constructor(resolver: Resolver) {
+    this.#resolver = resolver;
+  }
+
+  render(reference: Reference): string {
+    switch (reference.kind) {
+      case "user":
+        return this.#user(reference);
+      case "group":
+        return this.#group(reference);
+      case "channel":
+      case "topic":
+      case "message":
+        return this.#channel(reference);
+      case "emoji": {
+        const emoji = this.#resolver.realmEmoji(reference.name);
+        return emoji === null ? reference.typed : emojiImage(emoji.name, emoji.url);
+      }
+      case "image":
+        return this.#image(reference);
+    }
+  }
+
+  #user(reference: Extract<Reference, { kind: "user" }>): string {
+    const user = this.#resolver.user(reference.name, reference.id);
+    if (user === null) return reference.typed;
+    if (!reference.silent) this.userIds.add(user.id);
+    return mention({
+      names: "user-mention",
+      attribute: "data-user-id",
+      id: user.id,
+      text: user.fullName,
+      silent: reference.silent,
+    });
+  }
+
+  #group(reference: Extract<Reference, { kind: "group" }>): string {
+    const group = this.#resolver.group(reference.name);
+    if (group === null) return reference.typed;
+    const silent = reference.silent || !group.mentionable;
+    if (!silent) this.groupIds.add(group.id);
+    if (!reference.silent && !group.mentionable) this.unmentionableGroupIds.add(group.id);
+    return mention({
+      names: "user-group-mention",
+      attribute: "data-user-group-id",
+      id: group.id,
+      text: group.displayName,
+      silent,
+    });
+  }
+
+  #channel(reference: Extract<Reference, { kind: "channel" | "topic" | "message" }>): string {
+    const channel = this.#resolver.channel(reference.channel);
+    if (channel === null) return reference.typed;
+    const path = `/#narrow/channel/${channel.id}-${encodeHash(channel.name.replaceAll(" ", "-"))}`;
+    const name = `#${escapeText(channel.name)}`;
+    if (reference.kind === "channel") {
+      return `<a class="stream" data-stream-id="${channel.id}" href="${escapeAttribute(path)}">${name}</a>`;
+    }
+    const topic =
+      reference.topic === ""
+        ? `<em>${escapeText(this.#resolver.emptyTopicDisplayName)}</em>`
+        : escapeText(reference.topic);
+    const topicPath = `${path}/topic/${encodeHash(reference.topic)}${reference.topic === "" ? "" : "/"}`;
+    if (reference.kind === "message") {
+      const href = `${topicPath}near/${reference.messageId}`;
+      return `<a class="message-link" href="${escapeAttribute(href)}">${name} &gt; ${topic} @ 💬</a>`;
+    }
+    const latest = this.#latestMessageId(channel.id, reference.topic);
+    const href = latest === null ? topicPath.replace(/(?<=topic\/.+)\/$/, "") : `${topicPath}with/${latest}`;
+    return `<a class="stream-topic" data-stream-id="${channel.id}" href="${escapeAttribute(href)}">${name} &gt; ${topic}</a>`;
+  }
+
+  #latestMessageId(channelId: number, topic: string): number | null {
+    const key = `${channelId} ${topic}`;
+    const known = this.#latest.get(key);
+    if (known !== undefined) return known;
+    if (this.#latest.size >= TOPIC_LOOKUPS_PER_MESSAGE_MAX) return null;
+    const latest = this.#resolver.topicLatestMessageId(channelId, topic);
+    this.#latest.set(key, latest);
+    return latest;
+  }
+
+  #image(reference: Extract<Reference, { kind: "image" }>): string {
+    const image = this.#resolver.uploadedImage?.(reference.path) ?? null;
+    if (image === null) return reference.typed;
+    const title = reference.title === "" ? "" : ` title="${escapeAttribute(reference.title)}"`;
+    const source = `data-original-dimensions="${image.widthPx}x${image.heightPx}" data-original-content-type="${escapeAttribute(image.contentType)}" src="${escapeAttribute(image.thumbnailUrl)}"`;
+    return `<div class="message_inline_image"><a href="${escapeAttribute(reference.href)}"${title}><img ${source}></a></div>`;
+  }
+}
+
+interface Mention {
+  readonly names: string;
+  readonly attribute: string;
+  readonly id: number;
+  readonly text: string;
+  readonly silent: boolean;
+}
+
+function mention({ names, attribute, id, text, silent }: Mention): string {
+  const classes = silent ? `${names} silent` : names;
+  return `<span class="${classes}" ${attribute}="${id}">${silent ? "" : "@"}${escapeText(text)}</span>`;
+}
+
+/** A part of a `#narrow` address: percent-encoding with a full stop for the percent sign. */
+export function encodeHash(text: string): string {
+  return encodeURIComponent(text.replace(LONE_SURROGATE, "\ufffd")).replaceAll(".", "%2E").replaceAll("%", ".");
+}

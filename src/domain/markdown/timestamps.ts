@@ -1,0 +1,88 @@
+// `<time:...>`: the forms of a date that people and clients write, as one instant in UTC. No clock and no zone of the
+// machine is asked (M4): a time without an offset is UTC. Unknown forms give null and are shown as an error.
+
+const ISO_FORM = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?)? ?(Z|[+-]\d\d:?\d\d)?$/i;
+const DAY_FIRST = /^(\d{1,2})(?:st|nd|rd|th)? ([a-z]{3,9})\.?,? (\d{4})(?:,? (.{1,40}))?$/i;
+const MONTH_FIRST = /^([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})(?:,? (.{1,40}))?$/i;
+const TIME_FORM = /^(\d{1,2}):(\d\d)(?::(\d\d))? ?(am|pm)? ?(Z|UTC|GMT|[+-]\d\d:?\d\d)?$/i;
+const UNIX_FORM = /^-?\d{1,11}(?:\.\d{1,9})?$/;
+const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const MINUTE_MS = 60_000;
+const YEAR_MAX = 9999;
+
+interface Fields {
+  year: number;
+  month: number;
+  day: number;
+  hour: number;
+  minute: number;
+  second: number;
+  offset: string;
+}
+
+/** The instant as `YYYY-MM-DDTHH:MM:SSZ`, or null when the text is not a time. */
+export function parseTimestamp(text: string): string | null {
+  const trimmed = text.trim();
+  if (UNIX_FORM.test(trimmed)) return format(Number(trimmed) * 1000);
+  const fields = isoFields(trimmed) ?? namedFields(trimmed);
+  return fields === null ? null : format(instantOf(fields));
+}
+
+function isoFields(text: string): Fields | null {
+  const match = ISO_FORM.exec(text);
+  if (match === null) return null;
+  const [, year, month, day, hour = "0", minute = "0", second = "0", offset = "Z"] = match;
+  return numbers({ year, month, day, hour, minute, second }, offset);
+}
+
+function namedFields(text: string): Fields | null {
+  const dayFirst = DAY_FIRST.exec(text);
+  const monthFirst = dayFirst === null ? MONTH_FIRST.exec(text) : null;
+  const [day, name, year, time] = dayFirst
+    ? [dayFirst[1], dayFirst[2], dayFirst[3], dayFirst[4]]
+    : [monthFirst?.[2], monthFirst?.[1], monthFirst?.[3], monthFirst?.[4]];
+  const month = MONTHS.indexOf(name?.slice(0, 3).toLowerCase() ?? "") + 1;
+  if (month === 0) return null;
+  const clock = time === undefined ? ["", "0", "00", "00"] : TIME_FORM.exec(time.trim());
+  if (clock === null) return null;
+  const [, hour = "0", minute = "0", second = "0", half, offset = "Z"] = clock;
+  const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toLowerCase() === "pm" ? 12 : 0);
+  return numbers({ year, month: String(month), day, hour: String(hours), minute, second }, offset);
+}
+
+function numbers(text: Record<Exclude<keyof Fields, "offset">, string | undefined>, offset: string): Fields | null {
+  const { year, month, day, hour, minute, second } = text;
+  const fields: Fields = {
+    year: Number(year),
+    month: Number(month),
+    day: Number(day),
+    hour: Number(hour),
+    minute: Number(minute),
+    second: Number(second),
+    offset,
+  };
+  const lastDay = new Date(Date.UTC(fields.year, fields.month, 0)).getUTCDate();
+  const valid =
+    fields.month >= 1 &&
+    fields.month <= 12 &&
+    fields.day >= 1 &&
+    fields.day <= lastDay &&
+    fields.hour <= 23 &&
+    fields.minute <= 59 &&
+    fields.second <= 59;
+  return valid ? fields : null;
+}
+
+function instantOf(fields: Fields): number {
+  const local = Date.UTC(fields.year, fields.month - 1, fields.day, fields.hour, fields.minute, fields.second);
+  const offset = /^([+-])(\d\d):?(\d\d)$/.exec(fields.offset);
+  if (offset === null) return local;
+  const minutes = Number(offset[2]) * 60 + Number(offset[3]);
+  return local - (offset[1] === "-" ? -minutes : minutes) * MINUTE_MS;
+}
+
+function format(instantMs: number): string | null {
+  const date = new Date(instantMs);
+  if (Number.isNaN(date.getTime()) || date.getUTCFullYear() < 0 || date.getUTCFullYear() > YEAR_MAX) return null;
+  return `${date.toISOString().slice(0, 19)}Z`;
+}

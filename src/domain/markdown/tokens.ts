@@ -1,0 +1,53 @@
+// The token types that the dialect adds to markdown-it's, with what they carry. Rules make them, the renderer reads
+// them; `meta` is untyped in markdown-it, so both go through here.
+import type { StateBlock, StateInline, Token } from "markdown-it";
+import type { EmojiCode } from "../emoji/emoji-table.ts";
+
+export type InlineMeta =
+  | { readonly kind: "user"; readonly name: string | null; readonly id: number | null; readonly silent: boolean }
+  | { readonly kind: "channelWildcard"; readonly name: string; readonly silent: boolean }
+  | { readonly kind: "topicWildcard"; readonly silent: boolean }
+  | { readonly kind: "group"; readonly name: string; readonly silent: boolean }
+  | { readonly kind: "channel"; readonly channel: string }
+  | { readonly kind: "topic"; readonly channel: string; readonly topic: string }
+  | { readonly kind: "message"; readonly channel: string; readonly topic: string; readonly messageId: number }
+  | { readonly kind: "emojiName"; readonly name: string }
+  | { readonly kind: "emojiCharacters"; readonly emoji: EmojiCode }
+  | { readonly kind: "time"; readonly instant: string | null; readonly source: string }
+  | { readonly kind: "math"; readonly source: string };
+
+/** `label` is the link's text as typed: the title of an image preview. */
+export interface LinkMeta {
+  readonly href: string;
+  readonly title: string | null;
+  readonly label: string;
+}
+
+const DIALECT = "dialect";
+export const MATH_BLOCK = "math_block";
+export const SPOILER_BLOCK = "spoiler_block";
+export const SPOILER_HEADER = "spoiler_header";
+export const SPOILER_CONTENT = "spoiler_content";
+
+/** Adds an inline element of the dialect; `typed` is the source that it stands for. */
+export function pushElement(state: StateInline, meta: InlineMeta, typed: string): void {
+  const token = state.push(DIALECT, "", 0);
+  token.content = typed;
+  token.meta = { element: meta };
+}
+
+export function elementOf(token: Token): InlineMeta | null {
+  return token.type === DIALECT ? (token.meta?.["element"] as InlineMeta) : null;
+}
+
+export function pushLinkOpen(state: StateInline, meta: LinkMeta): void {
+  state.push("link_open", "a", 1).meta = { link: meta };
+}
+
+export function linkOf(token: Token): LinkMeta {
+  return token.meta?.["link"] as LinkMeta;
+}
+
+export function pushMathBlock(state: StateBlock, source: string): void {
+  state.push(MATH_BLOCK, "", 0).content = source;
+}

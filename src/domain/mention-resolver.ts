@@ -1,0 +1,58 @@
+/** What a message's references mean to its sender: people, groups, channels (Markdown dialect of the public API). */
+
+import { fold } from "../../schemas/fold.ts";
+import { type SystemGroupName, systemGroups } from "../../schemas/group-settings.ts";
+import type { UserRecord } from "../../schemas/records.ts";
+import type { Resolver } from "./markdown/render.ts";
+import { hasMetadataAccess } from "./permissions.ts";
+import { emptyTopicName, meantTopic } from "./topics.ts";
+import type { View } from "./view.ts";
+
+export function mentionResolver(view: View, sender: UserRecord): Resolver {
+  return {
+    user: (name, id) => findUser(view, name, id),
+    group: (name) => findGroup(view, name),
+    channel(name) {
+      const channel = view.channels.byName(name);
+      if (channel === undefined || !hasMetadataAccess(view, sender, channel)) return null;
+      return { id: channel.id, name: channel.name };
+    },
+    topicLatestMessageId(channelId, topic) {
+      const named = view.row("topicNames", [channelId, fold(meantTopic(view, topic))]);
+      return named === undefined ? null : (view.row("conversations", named.id)?.lastMessageId ?? null);
+    },
+    realmEmoji: () => null,
+    emptyTopicDisplayName: emptyTopicName(view),
+  };
+}
+
+/** By id, checked against the name if both are given; by name only when it is not ambiguous. */
+function findUser(view: View, name: string | null, id: number | null): { id: number; fullName: string } | null {
+  if (id !== null) {
+    const user = view.users.get(id);
+    if (user === undefined || (name !== null && fold(user.fullName) !== fold(name))) return null;
+    return { id: user.id, fullName: user.fullName };
+  }
+  const namesakes = [...view.users.named(name ?? "")].flatMap((userId) => view.users.get(userId) ?? []);
+  const living = namesakes.filter((user) => user.isActive);
+  const [only] = living;
+  return only === undefined || living.length > 1 ? null : { id: only.id, fullName: only.fullName };
+}
+
+function findGroup(view: View, name: string) {
+  const system = view.groups.system(name);
+  if (system !== undefined) {
+    return {
+      id: system.id,
+      name,
+      displayName: systemGroups[name as SystemGroupName].displayName,
+      mentionable: true,
+    };
+  }
+  for (const group of view.groups.all()) {
+    if (group.name !== null && fold(group.name) === fold(name) && group.isActive) {
+      return { id: group.id, name: group.name, displayName: group.name, mentionable: true };
+    }
+  }
+  return null;
+}

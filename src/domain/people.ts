@@ -1,0 +1,111 @@
+/** How a person appears to others (spec 2.6; behaviour 11): API address, real address, avatar. */
+import { createHash } from "node:crypto";
+import type { UserRecord } from "../../schemas/records.ts";
+import { roles } from "../../schemas/types.ts";
+import { userSetting } from "../../schemas/user-settings.ts";
+import { canAccessAllUsers, isAdministrator, isGuest } from "./permissions.ts";
+import type { View } from "./view.ts";
+
+/** Host of dummy addresses: they receive no mail anywhere (RFC 2606). */
+const dummyHost = "colloquy.invalid";
+
+/** The address that stands in messages and lists: the real one only when everybody may see it. */
+export function apiEmail(user: UserRecord): string {
+  return userSetting(user, "email_address_visibility") === 1 ? user.email : dummyEmail(user);
+}
+
+function dummyEmail(user: UserRecord): string {
+  return `user${user.id}@${dummyHost}`;
+}
+
+/** Who is meant by an address: the account's own, or the dummy form of somebody whose address is hidden. */
+export function personByAddress(view: View, address: string): UserRecord | undefined {
+  const known = view.users.byEmail(address);
+  if (known !== undefined) return known;
+  const dummy = /^user(\d{1,15})@/.exec(address.toLowerCase());
+  const user = dummy === null ? undefined : view.users.get(Number(dummy[1]));
+  return user !== undefined && apiEmail(user) === address.toLowerCase() ? user : undefined;
+}
+
+/** The widest role that sees the address, by visibility (spec 2.3, email_address_visibility). */
+const visibleToRole: Readonly<Record<number, number>> = {
+  1: roles.guest,
+  2: roles.member,
+  3: roles.administrator,
+  4: 0,
+  5: roles.moderator,
+};
+
+/** The real address for this viewer, or null. One always sees one's own. */
+export function deliveryEmail(user: UserRecord, viewer: UserRecord | null): string | null {
+  if (viewer === null) return null;
+  if (viewer.id === user.id) return user.email;
+  return viewer.role <= (visibleToRole[userSetting(user, "email_address_visibility")] ?? 0) ? user.email : null;
+}
+
+const avatarUrls = new WeakMap<UserRecord, string>();
+
+/**
+ * Null when the client computes it from the address (`client_gravatar`, spec 2.6): only if it can see the address.
+ * Else the URL of the public avatar service for the address; clients fetch it, this server never does.
+ */
+export function avatarUrl(user: UserRecord, clientGravatar: boolean): string | null {
+  if (clientGravatar && userSetting(user, "email_address_visibility") === 1) return null;
+  let url = avatarUrls.get(user);
+  if (url === undefined) {
+    url = avatarOf(user.email, user.avatarVersion);
+    avatarUrls.set(user, url);
+  }
+  return url;
+}
+
+function avatarOf(email: string, version: number): string {
+  const digest = createHash("md5").update(email.toLowerCase()).digest("hex");
+  return `https://secure.gravatar.com/avatar/${digest}?d=identicon&version=${version}`;
+}
+
+/** Whether the viewer may know of the person at all (`can_access_all_users_group`). */
+export function canAccessUser(view: View, viewer: UserRecord, user: UserRecord): boolean {
+  return viewer.id === user.id || canAccessAllUsers(view, viewer) || user.botType !== null;
+}
+
+export interface UserBody {
+  readonly user_id: number;
+  readonly email: string;
+  readonly delivery_email: string | null;
+  readonly full_name: string;
+  readonly avatar_url: string | null;
+  readonly avatar_version: number;
+  readonly date_joined: string;
+  readonly timezone: string;
+  readonly role: number;
+  readonly is_active: boolean;
+  readonly is_admin: boolean;
+  readonly is_owner: boolean;
+  readonly is_guest: boolean;
+  readonly is_bot: boolean;
+  readonly bot_type: number | null;
+  readonly bot_owner_id: number | null;
+}
+
+/** The user object (spec 2.6) for a viewer; null is a spectator, who sees no address, not even as a hash (D27). */
+export function userBody(user: UserRecord, viewer: UserRecord | null, clientGravatar: boolean): UserBody {
+  return {
+    user_id: user.id,
+    email: viewer === null ? dummyEmail(user) : apiEmail(user),
+    delivery_email: deliveryEmail(user, viewer),
+    full_name: user.fullName,
+    avatar_url: viewer === null ? avatarOf(dummyEmail(user), user.avatarVersion) : avatarUrl(user, clientGravatar),
+    avatar_version: user.avatarVersion,
+    date_joined: new Date(user.joinedAt).toISOString(),
+    timezone: user.timezone,
+    role: user.role,
+    is_active: user.isActive,
+    is_admin: isAdministrator(user),
+    is_owner: user.role === roles.owner,
+    is_guest: isGuest(user),
+    is_bot: user.botType !== null,
+    bot_type: user.botType,
+    bot_owner_id: user.botOwnerId,
+  };
+}

@@ -1,0 +1,64 @@
+/** Presence arithmetic (spec 2.8, 4.7; behaviour 6). Milliseconds inside, seconds on the wire (D26). */
+import { limits } from "../../schemas/limits.ts";
+import type { PresenceRecord } from "../../schemas/records.ts";
+
+const updateMinMs = limits.presence_update_min_s * 1000;
+/** Longer ago than two pings and a bit: being active again is news. */
+const newsAfterMs = (limits.presence_offline_threshold_s - limits.presence_ping_interval_s - 10) * 1000;
+const legacyOffsetMs = limits.presence_legacy_active_offset_s * 1000;
+
+export interface PresenceChange {
+  readonly row: PresenceRecord;
+  /** Whether others are told at once (realtime.md). */
+  readonly isNews: boolean;
+}
+
+/** @returns null when the report changes nothing: most pings within a minute */
+export function nextPresence(
+  before: PresenceRecord | undefined,
+  userId: number,
+  status: "active" | "idle",
+  now: number,
+  updateId: number,
+): PresenceChange | null {
+  const isActive = status === "active";
+  if (before === undefined) {
+    return { row: { userId, activeAt: isActive ? now : null, connectedAt: now, updateId }, isNews: true };
+  }
+  const isActiveStale = before.activeAt === null || now - before.activeAt > updateMinMs;
+  const isConnectedStale = now - before.connectedAt > updateMinMs;
+  const activeAt = isActive && isActiveStale ? now : before.activeAt;
+  const connectedAt = isConnectedStale || (isActive && isActiveStale) ? now : before.connectedAt;
+  if (activeAt === before.activeAt && connectedAt === before.connectedAt) return null;
+  const isNews = isActive && (before.activeAt === null || now - before.activeAt > newsAfterMs);
+  return { row: { userId, activeAt, connectedAt, updateId }, isNews };
+}
+
+export interface ModernPresence {
+  readonly active_timestamp: number;
+  readonly idle_timestamp: number;
+}
+
+/** A time that never was is reported as the day the person joined (behaviour 2.7). */
+export function modernPresence(row: PresenceRecord, joinedAt: number): ModernPresence {
+  return { active_timestamp: seconds(row.activeAt ?? joinedAt), idle_timestamp: seconds(row.connectedAt) };
+}
+
+export interface LegacyPresence {
+  readonly client: "website";
+  readonly status: "active" | "idle";
+  readonly timestamp: number;
+}
+
+export function legacyPresence(row: PresenceRecord): LegacyPresence {
+  const isActive = row.activeAt !== null && row.activeAt + legacyOffsetMs >= row.connectedAt;
+  return {
+    client: "website",
+    status: isActive ? "active" : "idle",
+    timestamp: seconds(isActive ? (row.activeAt ?? row.connectedAt) : row.connectedAt),
+  };
+}
+
+export function seconds(milliseconds: number): number {
+  return Math.floor(milliseconds / 1000);
+}

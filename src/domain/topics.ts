@@ -1,0 +1,25 @@
+/** Topic names: what a client means by one, and how the empty one is called (spec 2.4, 2.9, level 334; behaviour 1.8, 5.1). */
+import { limits } from "../../schemas/limits.ts";
+import { codePoints, truncate } from "./text.ts";
+import type { View } from "./view.ts";
+
+export function emptyTopicName(view: View): string {
+  return String(view.realm.settings["empty_topic_display_name"] ?? "general chat");
+}
+
+/** Longer topics are cut, not refused, wherever they are named: so a stored name fits into a key, and any name finds it. */
+function cutTopic(topic: string): string {
+  const isLong = codePoints(topic) > limits.topic_code_points_max;
+  return isLong ? `${truncate(topic, limits.topic_code_points_max - 3)}...` : topic;
+}
+
+/** The topic that a client means: trimmed and cut, with the empty topic's display names read as empty. */
+export function meantTopic(view: View, topic: string): string {
+  const trimmed = topic.trim();
+  return trimmed === emptyTopicName(view) || trimmed === "(no topic)" ? "" : cutTopic(trimmed);
+}
+
+/** The empty topic has a display name for clients that do not know it. */
+export function shownTopic(view: View, topic: string, allowsEmpty: boolean): string {
+  return topic === "" && !allowsEmpty ? emptyTopicName(view) : topic;
+}

@@ -1,0 +1,87 @@
+/**
+ * What a decision or a query may see of a realm: projections in memory and rows on disk, read only.
+ * Inside a turn it shows what the commands before it did (M9); between turns it shows what is on disk.
+ */
+import type {
+  ApiKeyRecord,
+  ChannelRecord,
+  CounterName,
+  GroupRecord,
+  KeyOf,
+  PresenceRecord,
+  QueueRecord,
+  RealmRecord,
+  RowOf,
+  SubscriptionRecord,
+  TableName,
+  UserRecord,
+} from "../../schemas/records.ts";
+
+export interface UsersView {
+  get(id: number): UserRecord | undefined;
+  /** By real address, case-insensitively. */
+  byEmail(email: string): UserRecord | undefined;
+  /** Ids of everybody with this name, case-insensitively. */
+  named(fullName: string): ReadonlySet<number>;
+  all(): Iterable<UserRecord>;
+  readonly size: number;
+  readonly activeOwners: number;
+}
+
+export interface ChannelsView {
+  get(id: number): ChannelRecord | undefined;
+  /** Case-insensitively; archived channels keep their names. */
+  byName(name: string): ChannelRecord | undefined;
+  all(): Iterable<ChannelRecord>;
+  readonly size: number;
+}
+
+export interface SubscriptionsView {
+  get(userId: number, channelId: number): SubscriptionRecord | undefined;
+  isSubscribed(userId: number, channelId: number): boolean;
+  /** Active and past subscriptions of a person. */
+  ofUser(userId: number): Iterable<SubscriptionRecord>;
+  /** Ids of subscribers; deactivated people do not count. */
+  ofChannel(channelId: number): ReadonlySet<number>;
+  /** Ids of people who were subscribed and left. */
+  formerOfChannel(channelId: number): ReadonlySet<number>;
+}
+
+export interface GroupsView {
+  get(id: number): GroupRecord | undefined;
+  system(name: string): GroupRecord | undefined;
+  all(): Iterable<GroupRecord>;
+}
+
+/** A slice of a table; `start` inclusive, `end` exclusive, also when `reverse` (start is then the high end). */
+export interface RangeOptions<T extends TableName> {
+  readonly start?: KeyOf<T> | readonly (number | string)[];
+  readonly end?: KeyOf<T> | readonly (number | string)[];
+  readonly reverse?: boolean;
+  readonly limit: number;
+}
+
+export interface View {
+  /** The turn's time, or the clock's in a query; milliseconds, never going back (M4). */
+  readonly now: number;
+  /** Position that the next event will get. */
+  readonly position: number;
+  /** The last value that was taken of a counter. */
+  counter(name: CounterName): number;
+  readonly realm: RealmRecord;
+  readonly users: UsersView;
+  readonly channels: ChannelsView;
+  readonly subscriptions: SubscriptionsView;
+  readonly groups: GroupsView;
+  apiKey(hash: string): ApiKeyRecord | undefined;
+  apiKeysOf(userId: number): readonly ApiKeyRecord[];
+  queue(id: string): QueueRecord | undefined;
+  queuesOf(userId: number): ReadonlySet<string>;
+  presence(userId: number): PresenceRecord | undefined;
+  /** Reads a row; inside a turn it sees the turn's own writes. */
+  row<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined;
+  /** Rows of a slice, read at once: no cursor stays open (pitfalls 1.4). */
+  rows<T extends TableName>(table: T, range: RangeOptions<T>): { key: KeyOf<T>; row: RowOf<T> }[];
+  /** Keys of a slice. */
+  keys<T extends TableName>(table: T, range: RangeOptions<T>): KeyOf<T>[];
+}

@@ -1,0 +1,48 @@
+/** HTTP Basic authentication (spec 5, D2): a look-up in memory, compared by hash (S2). */
+import { createHash } from "node:crypto";
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { UserRecord } from "../../schemas/records.ts";
+import type { View } from "../domain/view.ts";
+
+export type Credentials = { readonly caller: UserRecord } | Refusal;
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
+
+/** @param header the Authorization header, "" when there is none */
+export function authenticate(view: View, header: string): Credentials {
+  if (header === "") return refuse.notLoggedIn();
+  if (header.length > limits.header_value_bytes_max) return refuse.malformedAuthorization();
+  if (!/^basic /i.test(header)) return refuse.basicRequired();
+  const decoded = decodeBasic(header.slice(6).trim());
+  if (decoded === null) return refuse.malformedAuthorization();
+  return verifyKey(view, decoded.email, decoded.key);
+}
+
+function decodeBasic(encoded: string): { email: string; key: string } | null {
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded)) return null;
+  let text: string;
+  try {
+    text = strictUtf8.decode(Buffer.from(encoded, "base64"));
+  } catch {
+    return null;
+  }
+  const colon = text.indexOf(":");
+  if (colon < 0 || text.indexOf(":", colon + 1) >= 0) return null;
+  return { email: text.slice(0, colon), key: text.slice(colon + 1) };
+}
+
+/**
+ * The key decides who it is; the address must be the account's. The look-up is by SHA-256 of a random key, so its time
+ * tells nothing that could be used to guess one.
+ */
+export function verifyKey(view: View, email: string, key: string): Credentials {
+  const record = view.apiKey(hashApiKey(key));
+  const user = record === undefined ? undefined : view.users.get(record.userId);
+  if (user === undefined || user.email.toLowerCase() !== email.toLowerCase()) return refuse.invalidApiKey();
+  return user.isActive ? { caller: user } : refuse.userDeactivated();
+}
+
+export function hashApiKey(key: string): string {
+  return createHash("sha256").update(key).digest("hex");
+}

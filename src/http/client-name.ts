@@ -1,0 +1,15 @@
+/** Name of the client program (D35): the product of its User-Agent, "website" for browsers, else "API". */
+
+import { limits } from "../../schemas/limits.ts";
+import { lookUp } from "../domain/look-up.ts";
+
+/** Product names that clients of the public API send, and how messages show them. */
+const knownClients: Readonly<Record<string, string>> = { zulippython: "ZulipPython", zulipmobile: "ZulipMobile" };
+
+export function clientName(userAgent: string): string {
+  const product = /^([A-Za-z0-9_.-]+)/.exec(userAgent)?.[1];
+  if (product === undefined) return "API";
+  if (product === "Mozilla") return "website";
+  const known = lookUp(knownClients, product.toLowerCase());
+  return known ?? product.slice(0, limits.client_name_code_points_max);
+}

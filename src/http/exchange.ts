@@ -1,0 +1,99 @@
+/**
+ * One answer on a uWS response: exactly once, corked, never after an abort. The abort handler is set before anything that
+ * can throw, or uWS would end the process (pitfalls 2.1). Header values are checked: uWS would let CR and LF through.
+ */
+import type { HttpResponse } from "uWebSockets.js";
+import type { Performed } from "../runtime/calls.ts";
+import type { Incoming } from "./incoming.ts";
+
+const reasons: Readonly<Record<number, string>> = {
+  200: "200 OK",
+  204: "204 No Content",
+  400: "400 Bad Request",
+  401: "401 Unauthorized",
+  403: "403 Forbidden",
+  404: "404 Not Found",
+  405: "405 Method Not Allowed",
+  409: "409 Conflict",
+  413: "413 Content Too Large",
+  429: "429 Too Many Requests",
+  500: "500 Internal Server Error",
+  503: "503 Service Unavailable",
+};
+
+const exposed = "Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
+
+export class Exchange {
+  readonly #response: HttpResponse;
+  #isOver = false;
+  #abortListeners: (() => void)[] = [];
+  #onEnd: (() => void) | null = null;
+
+  constructor(response: HttpResponse) {
+    this.#response = response;
+    response.onAborted(() => this.#abort());
+  }
+
+  /** Where the request comes from; only while the exchange is not over. */
+  address(): string {
+    return Buffer.from(this.#response.getRemoteAddressAsText()).toString("latin1");
+  }
+
+  /** Answered or given up by the client. */
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** Called once, when the exchange is over either way. */
+  onEnd(callback: () => void): void {
+    this.#onEnd = callback;
+  }
+
+  /** Called when the client hangs up before the answer; at once if it has already. */
+  onAbort(callback: () => void): void {
+    if (this.#isOver) callback();
+    else this.#abortListeners.push(callback);
+  }
+
+  #abort(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    const listeners = this.#abortListeners;
+    this.#abortListeners = [];
+    for (const listener of listeners) listener();
+    this.#onEnd?.();
+  }
+
+  /** @param incoming null when the request could not even be read */
+  answer(performed: Performed, incoming: Incoming | null): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#abortListeners = [];
+    const response = this.#response;
+    response.cork(() => {
+      this.#writeHead(performed, incoming);
+      if (incoming?.method === "HEAD") {
+        // endWithoutBody(length) leaves the response unfinished in this build: the next request would hang.
+        response.writeHeader("Content-Length", String(Buffer.byteLength(performed.body)));
+        response.endWithoutBody();
+      } else if (performed.status === 204) response.endWithoutBody();
+      else response.end(performed.body, performed.closesConnection === true);
+    });
+    this.#onEnd?.();
+  }
+
+  #writeHead(performed: Performed, incoming: Incoming | null): void {
+    const response = this.#response;
+    response.writeStatus(reasons[performed.status] ?? String(performed.status));
+    if (performed.status !== 204) response.writeHeader("Content-Type", "application/json");
+    for (const [name, value] of performed.headers) {
+      if (/[\r\n]/.test(value)) throw new Error(`header ${name} would carry a line break`);
+      response.writeHeader(name, value);
+    }
+    // Credentials travel in a header that pages must set themselves, never in cookies: any origin may ask.
+    if (incoming !== null && incoming.origin !== "") {
+      response.writeHeader("Access-Control-Allow-Origin", "*");
+      response.writeHeader("Access-Control-Expose-Headers", exposed);
+    }
+  }
+}

@@ -1,0 +1,36 @@
+/** What is copied out of a uWS request while it lives: after the callback it must not be touched (pitfalls 2.2). */
+import type { HttpRequest } from "uWebSockets.js";
+
+export interface Incoming {
+  /** Upper case. */
+  readonly method: string;
+  /** Percent-encoded. */
+  readonly path: string;
+  readonly query: string;
+  readonly host: string;
+  readonly authorization: string;
+  readonly contentType: string;
+  readonly userAgent: string;
+  readonly origin: string;
+  /** null when the header is absent or empty. */
+  readonly idempotencyKey: string | null;
+  readonly hasBody: boolean;
+}
+
+export function readIncoming(request: HttpRequest): Incoming {
+  const method = request.getMethod().toUpperCase();
+  const length = request.getHeader("content-length");
+  return {
+    method,
+    path: request.getUrl(),
+    // Without "?" uWS gives undefined, whatever its types say.
+    query: (request.getQuery() as string | undefined) ?? "",
+    host: request.getHeader("host"),
+    authorization: request.getHeader("authorization"),
+    contentType: request.getHeader("content-type"),
+    userAgent: request.getHeader("user-agent"),
+    origin: request.getHeader("origin"),
+    idempotencyKey: request.getHeader("idempotency-key") || null,
+    hasBody: (length !== "" && length !== "0") || request.getHeader("transfer-encoding") !== "",
+  };
+}

@@ -1,0 +1,181 @@
+/**
+ * Carries out a call: route, authenticate, limits, parameters, handler, answer (README, The path of a write). REST and the
+ * socket's `call` frame share it. Every exit is a declared answer in the envelope (spec 2.1).
+ */
+import { createHash } from "node:crypto";
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import { isAdministrator, isGuest } from "../domain/permissions.ts";
+import type { Binding, Handled, Perform, Performed, RawCall } from "../runtime/calls.ts";
+import { bodyOf, type IdempotencyClaim, statusOf } from "../runtime/entry.ts";
+import { compileParameters, type ParameterReader, type ParsedParams } from "./parameters.ts";
+import { countFailedKey, personName, type RateLimits, type RateState } from "./rate-limits.ts";
+import { Router } from "./router.ts";
+
+interface Route extends Binding {
+  readonly reader: ParameterReader;
+}
+
+export interface PerformerOptions {
+  readonly bindings: readonly Binding[];
+  readonly rates: RateLimits;
+  /** A handler threw: logged with its operation, answered as 500 (M6). */
+  readonly reportBug: (error: unknown, operationId: string) => void;
+  readonly clock: { now(): number };
+}
+
+export interface Performer {
+  readonly perform: Perform;
+  /** Methods of a path, for OPTIONS; null: unknown path. */
+  methodsOf(path: string): readonly string[] | null;
+}
+
+export function createPerformer(options: PerformerOptions): Performer {
+  const routes = options.bindings.map((binding) => ({ ...binding, reader: compileParameters(binding.endpoint) }));
+  const router = new Router<Route>(routes);
+
+  const perform: Perform = (call) => {
+    const match = router.match(call.method, call.path);
+    if (match.kind === "unknown") return refused(refuse.notFound());
+    if (match.kind === "malformed") return refused(refuse.badRequest("Malformed percent-encoding in the path"));
+    if (match.kind === "wrong-method") {
+      return refused(refuse.methodNotAllowed(match.allowed), [["Allow", match.allowed.join(", ")]]);
+    }
+    const route = match.target;
+    const { refusal, headers } = admit(route, call, options);
+    if (refusal !== null) return refused(refusal, headers);
+    const form = call.readParams();
+    if ("kind" in form) return refused(form, headers);
+    const parsed = route.reader.read(form, match.variables);
+    if ("kind" in parsed) return refused(parsed, headers);
+    const claim = claimOf(route, call, parsed);
+    if (claim !== null && "kind" in claim) return refused(claim, headers);
+    return run(route, call, { parsed, claim, headers }, options);
+  };
+
+  return {
+    perform,
+    methodsOf(path) {
+      const match = router.match("OPTIONS", path);
+      return match.kind === "wrong-method" ? match.allowed : null;
+    },
+  };
+}
+
+type Headers = readonly (readonly [string, string])[];
+
+interface Admission {
+  readonly refusal: Refusal | null;
+  readonly headers: Headers;
+}
+
+const challenge: readonly [string, string] = ["WWW-Authenticate", 'Basic realm="colloquy"'];
+
+/** Authentication, limits, role: the order in which a refusal is told. Credentials that were sent must be good. */
+function admit(route: Route, call: RawCall, options: PerformerOptions): Admission {
+  const { credentials } = call;
+  const { authentication } = route.endpoint;
+  const mustBeGood = authentication === "user" || (authentication === "optional" && call.hasCredentials);
+  if (mustBeGood && !("caller" in credentials)) {
+    const refusal = countFailedKey(options.rates, credentials, call.address());
+    return { refusal, headers: refusal.code === "UNAUTHORIZED" ? [] : [challenge] };
+  }
+  const kind = "caller" in credentials ? "api" : "anonymous";
+  if (!options.rates.isLimited(kind)) return { refusal: checkRole(route, call), headers: [] };
+  const who = "caller" in credentials ? personName(call.realm.epoch, credentials.caller.id) : call.address();
+  const state = options.rates.take(kind, who);
+  if (state === null) return { refusal: checkRole(route, call), headers: [] };
+  const limited = state.retryAfterS > 0 ? refuse.rateLimitHit(state.retryAfterS) : checkRole(route, call);
+  return { refusal: limited, headers: rateHeaders(state, options.clock.now()) };
+}
+
+/** Before the parameters: who may not do it at all is told so, whatever else is wrong (behaviour 2). */
+function checkRole(route: Route, call: RawCall): Refusal | null {
+  const { role } = route.endpoint;
+  if (role === undefined || !("caller" in call.credentials)) return null;
+  const { caller } = call.credentials;
+  if (role === "administrator") return isAdministrator(caller) ? null : refuse.administratorRequired();
+  if (role === "member") return isGuest(caller) ? refuse.guestsNotAllowed() : null;
+  return caller.botType === null ? null : refuse.badRequest("This endpoint does not accept bot requests.");
+}
+
+function rateHeaders(state: RateState, now: number): Headers {
+  return [
+    ["X-RateLimit-Limit", String(state.limit)],
+    ["X-RateLimit-Remaining", String(state.remaining)],
+    ["X-RateLimit-Reset", String(Math.ceil(now / 1000 + state.resetS))],
+  ];
+}
+
+/** D25: only where something durable changes, and only for a caller. */
+function claimOf(route: Route, call: RawCall, parsed: ParsedParams): IdempotencyClaim | Refusal | null {
+  const key = call.idempotencyKey;
+  if (key === null || route.endpoint.effectiveness !== "durable" || !("caller" in call.credentials)) return null;
+  if (key === "" || key.length > limits.idempotency_key_bytes_max) {
+    return refuse.badRequest(`Idempotency-Key must have 1 to ${limits.idempotency_key_bytes_max} characters`);
+  }
+  const request = JSON.stringify([route.endpoint.operationId, withoutSecrets(route, parsed.params)]);
+  return {
+    userId: call.credentials.caller.id,
+    keyHash: createHash("sha256").update(key).digest("base64url"),
+    paramsHash: createHash("sha256").update(request).digest("base64url"),
+  };
+}
+
+/** A password must not stand under a fast hash, not even among other things (S2). */
+function withoutSecrets(route: Route, params: ParsedParams["params"]): Record<string, unknown> {
+  const isSecret = (name: string) => (route.endpoint.params[name] as { secret?: boolean } | undefined)?.secret === true;
+  return Object.fromEntries(Object.entries(params).filter(([name]) => !isSecret(name)));
+}
+
+interface Prepared {
+  readonly parsed: ParsedParams;
+  readonly claim: IdempotencyClaim | null;
+  readonly headers: Headers;
+}
+
+function run(
+  route: Route,
+  call: RawCall,
+  { parsed, claim, headers }: Prepared,
+  options: PerformerOptions,
+): Performed | Promise<Performed> {
+  const give = (handled: Handled) => performed(handled, parsed.ignored, headers);
+  const fail = (error: unknown) => {
+    options.reportBug(error, route.endpoint.operationId);
+    return refused(refuse.internalError(), headers);
+  };
+  try {
+    const handled = route.handler({
+      realm: call.realm,
+      caller: "caller" in call.credentials ? call.credentials.caller : null,
+      params: parsed.params,
+      client: call.client,
+      siteUrl: call.siteUrl,
+      userAgent: call.userAgent,
+      address: call.address,
+      claim,
+      onAbort: call.onAbort,
+    });
+    return handled instanceof Promise ? handled.then(give, fail) : give(handled);
+  } catch (error) {
+    return fail(error);
+  }
+}
+
+function performed(handled: Handled, ignored: readonly string[], headers: Headers): Performed {
+  if (handled.kind === "refused") return refused(handled, headers);
+  const listed = ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
+  if (handled.kind === "ok") return { status: 200, body: JSON.stringify({ ...bodyOf(handled), ...listed }), headers };
+  const rest = ignored.length > 0 ? `,${JSON.stringify(listed).slice(1, -1)}` : "";
+  return { status: 200, body: `{"result":"success","msg":"",${handled.fields}${rest}}`, headers };
+}
+
+/** A refusal brings the headers that its kind demands (D1, D2). */
+function refused(refusal: Refusal, headers: Headers = []): Performed {
+  const status = statusOf(refusal);
+  const own: (readonly [string, string])[] = [];
+  if (refusal.code === "UNAUTHORIZED") own.push(challenge);
+  if (status === 429) own.push(["Retry-After", String(Math.ceil(Number(refusal.fields?.["retry-after"] ?? 1)))]);
+  return { status, body: JSON.stringify(bodyOf(refusal)), headers: [...headers, ...own] };
+}

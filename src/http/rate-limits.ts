@@ -1,0 +1,120 @@
+/**
+ * Request limits (D28): token buckets per person, per address for failed logins and anonymous calls. Bounded in number;
+ * a bucket that is full again is forgotten. `RATE_LIMITS=off` switches them off.
+ */
+import { LRUCache } from "lru-cache";
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+
+export interface RateRule {
+  /** Tokens that come back per second. */
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+export type RateKind = "api" | "login" | "anonymous";
+export type RateRules = Readonly<Record<RateKind, RateRule | null>>;
+
+export const defaultRates: RateRules = {
+  api: { perSecond: limits.rate_api_per_minute / 60, burst: limits.rate_api_burst },
+  login: { perSecond: limits.rate_failed_logins_per_minute / 60, burst: limits.rate_failed_logins_per_minute },
+  anonymous: { perSecond: limits.rate_anonymous_per_minute / 60, burst: limits.rate_anonymous_per_minute },
+};
+
+export const noRates: RateRules = { api: null, login: null, anonymous: null };
+
+/** Who a person is to the limits: the same for REST and for sockets. */
+export function personName(realmEpoch: string, userId: number): string {
+  return `${realmEpoch}:${userId}`;
+}
+
+export interface RateState {
+  readonly limit: number;
+  readonly remaining: number;
+  /** Seconds until the bucket is full again. */
+  readonly resetS: number;
+  /** Seconds to wait; 0 when the request may pass. */
+  readonly retryAfterS: number;
+}
+
+const roundingError = 1e-6;
+
+interface Bucket {
+  tokens: number;
+  at: number;
+}
+
+export class RateLimits {
+  readonly #rules: RateRules;
+  readonly #monotonic: () => number;
+  readonly #buckets = new LRUCache<string, Bucket>({ max: limits.rate_buckets_max });
+
+  constructor(rules: RateRules, monotonic: () => number) {
+    this.#rules = rules;
+    this.#monotonic = monotonic;
+  }
+
+  isLimited(kind: RateKind): boolean {
+    return this.#rules[kind] !== null;
+  }
+
+  /** Takes `cost` tokens if there are; refused requests take none. null: this kind is not limited. */
+  take(kind: RateKind, who: string, cost = 1): RateState | null {
+    const rule = this.#rules[kind];
+    if (rule === null) return null;
+    const now = this.#monotonic();
+    const key = `${kind}:${who}`;
+    const bucket = this.#buckets.get(key) ?? { tokens: rule.burst, at: now };
+    bucket.tokens = Math.min(rule.burst, bucket.tokens + ((now - bucket.at) / 1000) * rule.perSecond);
+    bucket.at = now;
+    // Whoever waits as long as told passes: the sum of many small returns is not exact.
+    const isAllowed = bucket.tokens >= cost - roundingError;
+    if (isAllowed) bucket.tokens = Math.max(0, bucket.tokens - cost);
+    this.#buckets.set(key, bucket);
+    return {
+      limit: rule.burst,
+      remaining: Math.floor(bucket.tokens),
+      resetS: (rule.burst - bucket.tokens) / rule.perSecond,
+      retryAfterS: isAllowed ? 0 : Math.ceil(((cost - bucket.tokens) / rule.perSecond) * 1000) / 1000,
+    };
+  }
+
+  /** What was taken in advance turned out not to count. */
+  giveBack(kind: RateKind, who: string): void {
+    const rule = this.#rules[kind];
+    const bucket = this.#buckets.get(`${kind}:${who}`);
+    if (rule !== null && bucket !== undefined) bucket.tokens = Math.min(rule.burst, bucket.tokens + 1);
+  }
+}
+
+/**
+ * `off`, or rules such as `api=200/60,login=10/60,anonymous=100/60`: count per seconds; the burst is the count.
+ * @returns null when it cannot be understood
+ */
+export function parseRates(text: string): RateRules | null {
+  if (text === "off") return noRates;
+  if (text === "") return defaultRates;
+  const rules: Record<RateKind, RateRule | null> = { ...defaultRates };
+  for (const part of text.split(",")) {
+    const match = /^(api|login|anonymous)=(\d{1,9})\/(\d{1,6})$/.exec(part.trim());
+    if (match === null) return null;
+    const [, kind, count, seconds] = match;
+    if (Number(count) === 0 || Number(seconds) === 0) return null;
+    rules[kind as RateKind] = { perSecond: Number(count) / Number(seconds), burst: Number(count) };
+  }
+  return rules;
+}
+
+/**
+ * Counts a wrong key as a failed login of its address, so that keys cannot be guessed by the thousand (D28).
+ * @returns the credentials, or the refusal to listen any longer
+ */
+export function countFailedKey<T extends object>(
+  rates: RateLimits,
+  credentials: T | Refusal,
+  address: string,
+): T | Refusal {
+  if (!("code" in credentials) || credentials.code !== "INVALID_API_KEY") return credentials;
+  const state = rates.take("login", address);
+  return state === null || state.retryAfterS === 0 ? credentials : refuse.rateLimitHit(state.retryAfterS);
+}

@@ -1,0 +1,123 @@
+/** Finds the operation of a method and a path. Own table: uWS knows no 405, HEAD, OPTIONS or decoding (pitfalls 2.2). */
+import type { Endpoint } from "../../schemas/endpoint.ts";
+import { decodePercent } from "./form.ts";
+
+export type Match<T> =
+  | { readonly kind: "found"; readonly target: T; readonly variables: Readonly<Record<string, string>> }
+  | { readonly kind: "wrong-method"; readonly allowed: readonly string[] }
+  | { readonly kind: "malformed" }
+  | { readonly kind: "unknown" };
+
+interface Segment {
+  readonly literal: string | null;
+  readonly variable: string | null;
+  /** The variable takes the rest of the path, slashes too. */
+  readonly isRest: boolean;
+  /** Only digits match: anything else is another path (behaviour 1.3). */
+  readonly isInteger: boolean;
+}
+
+interface Pattern<T> {
+  readonly segments: readonly Segment[];
+  readonly targets: Map<string, T>;
+}
+
+export class Router<T extends { readonly endpoint: Endpoint }> {
+  readonly #literal = new Map<string, Pattern<T>>();
+  readonly #patterns: Pattern<T>[] = [];
+
+  constructor(targets: readonly T[]) {
+    for (const target of targets) this.#add(target);
+    // Literal segments win over variables, so that /users/me is not a user id.
+    this.#patterns.sort((a, b) => rank(a).localeCompare(rank(b)));
+  }
+
+  #add(target: T): void {
+    const { endpoint } = target;
+    const segments = segmentsOf(endpoint);
+    const isLiteral = segments.every((segment) => segment.variable === null);
+    const existing = isLiteral
+      ? this.#literal.get(endpoint.path)
+      : this.#patterns.find((pattern) => sameShape(pattern.segments, segments));
+    if (existing !== undefined) {
+      existing.targets.set(endpoint.method, target);
+      return;
+    }
+    const pattern: Pattern<T> = { segments, targets: new Map([[endpoint.method, target]]) };
+    if (isLiteral) this.#literal.set(endpoint.path, pattern);
+    else this.#patterns.push(pattern);
+  }
+
+  /** @param path below /api/v1, percent-encoded */
+  match(method: string, path: string): Match<T> {
+    const parts = decodeSegments(path);
+    if (parts === null) return { kind: "malformed" };
+    const literal = this.#literal.get(parts.join("/"));
+    if (literal !== undefined && literal.segments.length === parts.length) return choose(literal, method, {});
+    const allowed = new Set<string>();
+    for (const pattern of this.#patterns) {
+      const variables = fit(pattern.segments, parts);
+      if (variables === null) continue;
+      const match = choose(pattern, method, variables);
+      if (match.kind !== "wrong-method") return match;
+      for (const name of match.allowed) allowed.add(name);
+    }
+    return allowed.size === 0 ? { kind: "unknown" } : { kind: "wrong-method", allowed: [...allowed].sort() };
+  }
+}
+
+/** Each segment is decoded once, so that an escaped letter is that letter and an escaped slash stays inside its segment. */
+function decodeSegments(path: string): string[] | null {
+  const parts = path.split("/");
+  if (!path.includes("%")) return parts;
+  const decoded = parts.map(decodePercent);
+  return decoded.includes(null) ? null : (decoded as string[]);
+}
+
+/** HEAD goes with GET, OPTIONS with everything. */
+function allowedMethods(methods: Iterable<string>): string[] {
+  const all = new Set([...methods, "OPTIONS"]);
+  if (all.has("GET")) all.add("HEAD");
+  return [...all].sort();
+}
+
+function segmentsOf(endpoint: Endpoint): Segment[] {
+  return endpoint.path.split("/").map((part) => {
+    const name = /^\{(\w+)(\*?)\}$/.exec(part);
+    if (name === null) return { literal: part, variable: null, isRest: false, isInteger: false };
+    const variable = name[1] ?? "";
+    const schema = endpoint.params[variable] as { type?: string } | undefined;
+    return { literal: null, variable, isRest: name[2] === "*", isInteger: schema?.type === "integer" };
+  });
+}
+
+function sameShape(a: readonly Segment[], b: readonly Segment[]): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+function rank(pattern: Pattern<unknown>): string {
+  return pattern.segments.map((segment) => (segment.literal !== null ? "0" : segment.isInteger ? "1" : "2")).join("");
+}
+
+function choose<T>(pattern: Pattern<T>, method: string, variables: Readonly<Record<string, string>>): Match<T> {
+  const target = pattern.targets.get(method === "HEAD" ? "GET" : method);
+  if (target !== undefined) return { kind: "found", target, variables };
+  return { kind: "wrong-method", allowed: allowedMethods(pattern.targets.keys()) };
+}
+
+function fit(segments: readonly Segment[], parts: readonly string[]): Readonly<Record<string, string>> | null {
+  const isOpen = segments.at(-1)?.isRest === true;
+  if (isOpen ? parts.length < segments.length : parts.length !== segments.length) return null;
+  const variables: Record<string, string> = {};
+  for (let index = 0; index < segments.length; index++) {
+    const segment = segments[index] as Segment;
+    const part = segment.isRest ? parts.slice(index).join("/") : (parts[index] ?? "");
+    if (segment.literal !== null) {
+      if (segment.literal !== part) return null;
+      continue;
+    }
+    if (part === "" || (segment.isInteger && !/^\d{1,15}$/.test(part))) return null;
+    variables[segment.variable ?? ""] = part;
+  }
+  return variables;
+}

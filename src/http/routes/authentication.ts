@@ -1,0 +1,33 @@
+/** POST /fetch_api_key (behaviour 11): each call makes a key of its own, shown this once (S2). */
+import { command } from "../../../actors/commands.ts";
+import { fetchApiKey } from "../../../schemas/authentication.ts";
+import { refuse } from "../../../schemas/errors.ts";
+import { bind } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/entry.ts";
+import { hashApiKey } from "../authentication.ts";
+import type { Passwords } from "../passwords.ts";
+import type { RateLimits } from "../rate-limits.ts";
+import { newApiKey } from "../secrets.ts";
+
+export function authenticationRoutes(passwords: Passwords, rates: RateLimits) {
+  return [
+    bind(fetchApiKey, async ({ realm, params, address: addressOf }) => {
+      const address = addressOf();
+      // Taken before the slow comparison, or many attempts at a time would all pass.
+      const state = rates.take("login", address);
+      if (state !== null && state.retryAfterS > 0) return refuse.rateLimitHit(state.retryAfterS);
+      const user = realm.view.users.byEmail(params.username.trim());
+      const stored = user === undefined ? undefined : realm.view.row("credentials", user.id);
+      const matches = await passwords.verify(stored?.passwordHash ?? null, params.password);
+      if (matches !== false) rates.giveBack("login", address);
+      if (matches === null) return refuse.overloaded();
+      if (!matches || user === undefined) return refuse.authenticationFailed();
+      if (!user.isActive) return refuse.userDeactivated();
+      const key = newApiKey();
+      const added = await realm.dispatcher.ask(
+        command({ actor: "user", id: user.id }, "user.api-key.add", { hash: hashApiKey(key) }, user.id),
+      );
+      return added.kind === "ok" ? ok({ api_key: key, email: user.email, user_id: user.id }) : added;
+    }),
+  ];
+}

@@ -1,0 +1,85 @@
+/** Presence and typing (spec 4.7, section 6): volatile commands, answered at once (E4). */
+import { type Address, command, type TypingTarget } from "../../../actors/commands.ts";
+import type { ParamsOf } from "../../../schemas/endpoint.ts";
+import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { fold } from "../../../schemas/fold.ts";
+import { limits } from "../../../schemas/limits.ts";
+import { setTypingStatus, updatePresence } from "../../../schemas/presence.ts";
+import type { UserRecord } from "../../../schemas/records.ts";
+import { userSetting } from "../../../schemas/user-settings.ts";
+import { nextPresence } from "../../domain/presence.ts";
+import { meantTopic } from "../../domain/topics.ts";
+import { presenceState } from "../../queries/presence.ts";
+import { bind, callerOf } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/entry.ts";
+import type { Realm } from "../../runtime/realm.ts";
+
+export interface PresenceRouteOptions {
+  /** CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE (spec 4.7, D6). */
+  readonly limitsToAccessible: boolean;
+}
+
+export function presenceRoutes(options: PresenceRouteOptions) {
+  return [
+    bind(updatePresence, async (call) => {
+      const { params, realm } = call;
+      const caller = callerOf(call);
+      const { status } = params;
+      if (status !== "active" && status !== "idle") return refuse.badRequest(`Invalid status: ${status}`);
+      await record(realm, caller, status);
+      if (params.ping_only) return ok({ presence_last_update_id: params.last_update_id ?? -1 });
+      const isModern = params.last_update_id !== undefined || params.slim_presence;
+      const state = presenceState(realm.view, realm.projections.presence.all(), caller, {
+        lastUpdateId: params.last_update_id ?? null,
+        historyDays: params.history_limit_days ?? limits.presence_history_days,
+        isModern,
+        limitsToAccessible: options.limitsToAccessible,
+      });
+      return ok({ ...state });
+    }),
+
+    bind(setTypingStatus, (call) => {
+      const sender = callerOf(call);
+      const target = readTarget(call.realm, sender, call.params);
+      if (isRefusal(target)) return target;
+      const type = call.params.op === "start" ? "typing.start" : "typing.stop";
+      return call.realm.dispatcher.ask(command(typingAddress(target), type, { target }, sender.id));
+    }),
+  ];
+}
+
+/** D20: recorded before the answer. A ping that changes nothing touches no machine; invisible people are not recorded. */
+async function record(realm: Realm, caller: UserRecord, status: "active" | "idle"): Promise<void> {
+  const { view } = realm;
+  if (!userSetting(caller, "presence_enabled")) return;
+  if (nextPresence(view.presence(caller.id), caller.id, status, view.now, view.position) === null) return;
+  await realm.dispatcher.ask(
+    command({ actor: "presence", userId: caller.id }, "presence.report", { status }, caller.id),
+  );
+}
+
+function isRefusal(target: TypingTarget | Refusal): target is Refusal {
+  return target.kind === "refused";
+}
+
+function readTarget(
+  realm: Realm,
+  sender: UserRecord,
+  params: ParamsOf<typeof setTypingStatus>,
+): TypingTarget | Refusal {
+  if (params.type === "channel" || params.type === "stream") {
+    if (params.stream_id === undefined) return refuse.badRequest("Missing channel ID");
+    if (params.topic === undefined) return refuse.badRequest("Missing 'topic' argument");
+    return { kind: "channel", channelId: params.stream_id, topic: meantTopic(realm.view, params.topic) };
+  }
+  if (params.to === undefined) return refuse.badRequest("Missing 'to' argument");
+  const to = Array.isArray(params.to) ? params.to : [params.to];
+  if (to.length === 0) return refuse.badRequest("Empty 'to' list");
+  return { kind: "direct", userIds: [...new Set([...to, sender.id])].sort((a, b) => a - b) };
+}
+
+function typingAddress(target: TypingTarget): Address {
+  const conversation =
+    target.kind === "direct" ? `direct:${target.userIds.join(",")}` : `${target.channelId}:${fold(target.topic)}`;
+  return { actor: "typing", conversation };
+}

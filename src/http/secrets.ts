@@ -1,0 +1,11 @@
+/** API keys: 32 characters of 62, that is 190 random bits (S2). Stored by hash only. */
+import { randomInt } from "node:crypto";
+
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
+const keyLength = 32;
+
+export function newApiKey(): string {
+  let key = "";
+  for (let index = 0; index < keyLength; index++) key += alphabet[randomInt(alphabet.length)];
+  return key;
+}

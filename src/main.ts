@@ -1,0 +1,72 @@
+/** The process (start-up contract): configuration, server, console lines, signals, exit codes. */
+import { rmSync, writeFileSync } from "node:fs";
+import { join, relative } from "node:path";
+import { BadConfig, readConfig } from "./config.ts";
+import { createLog } from "./log.ts";
+import { offerMetrics } from "./metrics.ts";
+import { PortInUse, type RunningServer, startServer } from "./server.ts";
+import { DataFolderInUse, StoreTooNew } from "./store/root.ts";
+
+/** sysexits.h: configuration error; temporary failure; everything else. */
+const exitCodes = { badConfig: 78, unavailable: 75, failure: 1 } as const;
+const shutdownMsMax = 4500;
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+function complain(error: unknown): never {
+  if (error instanceof BadConfig) exitWith(error.message, exitCodes.badConfig);
+  if (error instanceof DataFolderInUse || error instanceof PortInUse) exitWith(error.message, exitCodes.unavailable);
+  if (error instanceof StoreTooNew) exitWith(error.message, exitCodes.failure);
+  exitWith(error instanceof Error ? (error.stack ?? error.message) : String(error), exitCodes.failure);
+}
+
+function exitWith(message: string, code: number): never {
+  process.stderr.write(`colloquy: ${message}\n`);
+  process.exit(code);
+}
+
+function greet(server: RunningServer): void {
+  const file = relative(process.cwd(), server.zuliprc) || server.zuliprc;
+  say(`Colloquy is at ${server.url}`);
+  say(`Credentials of the owner: ${file}`);
+  const quoted = /^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`;
+  const credentials = `$(sed -n 's/^email=//p' ${quoted}):$(sed -n 's/^key=//p' ${quoted})`;
+  say(`Try: curl -u "${credentials}" ${server.url}/api/v1/users/me`);
+}
+
+async function main(): Promise<void> {
+  const config = readConfig(process.env);
+  const log = createLog(config.logLevel);
+  // A stop that is asked for while the server starts waits until it can stop in order.
+  const asked = stopAsked();
+  const server = await startServer(config, {
+    log,
+    die(error) {
+      log.fatal({ err: error }, "a commit failed: the process ends, the next start recovers");
+      // M5: no clean-up that could make it worse; also the only exit that cannot hang in the store (pitfalls 1.1).
+      process.kill(process.pid, "SIGKILL");
+      throw error;
+    },
+  });
+  if (config.metricsFile !== null) offerMetrics(config.metricsFile);
+  const pidFile = join(config.dataDir, "server.pid");
+  writeFileSync(pidFile, `${process.pid}\n`);
+  greet(server);
+  log.info({ signal: await asked }, "stopping");
+  setTimeout(() => process.exit(exitCodes.failure), shutdownMsMax).unref();
+  await server.stop();
+  rmSync(pidFile, { force: true });
+  process.exit(0);
+}
+
+/** Resolves at the first signal to stop; later ones change nothing. */
+function stopAsked(): Promise<string> {
+  return new Promise((resolve) => {
+    process.on("SIGTERM", () => resolve("SIGTERM"));
+    process.on("SIGINT", () => resolve("SIGINT"));
+  });
+}
+
+main().catch(complain);

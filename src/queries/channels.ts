@@ -1,0 +1,143 @@
+/** Channel and subscription records as reads and events give them (spec 2.4; behaviour 2.3). */
+import { channelGroupSettingNames, type GroupSettingName } from "../../schemas/group-settings.ts";
+import type { ChannelRecord, SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
+import type { GroupSettingValue } from "../../schemas/types.ts";
+import { lookUp } from "../domain/look-up.ts";
+import { channelGroupId, hasMetadataAccess } from "../domain/permissions.ts";
+import { seconds } from "../domain/presence.ts";
+import { compareText } from "../domain/text.ts";
+import type { View } from "../domain/view.ts";
+
+/** The output form of a group-setting value (spec 2.2): a named group's id, or who is in the anonymous one. */
+function groupValue(view: View, channel: ChannelRecord, setting: GroupSettingName): GroupSettingValue {
+  const id = channelGroupId(view, channel, setting);
+  const group = view.groups.get(id);
+  if (group === undefined || group.name !== null) return id;
+  return {
+    direct_members: group.memberIds.filter((member) => view.users.get(member)?.isActive === true),
+    direct_subgroups: [...group.subgroupIds],
+  };
+}
+
+/** Derived from can_send_message_group for older clients (behaviour 3.7). */
+const postPolicies: Readonly<Record<string, number>> = {
+  "role:everyone": 1,
+  "role:administrators": 2,
+  "role:fullmembers": 3,
+  "role:moderators": 4,
+};
+
+function postPolicy(view: View, channel: ChannelRecord): number {
+  const name = view.groups.get(channelGroupId(view, channel, "can_send_message_group"))?.name;
+  return lookUp(postPolicies, name ?? "") ?? 1;
+}
+
+export function channelBody(view: View, channel: ChannelRecord): Record<string, unknown> {
+  const policy = postPolicy(view, channel);
+  const body: Record<string, unknown> = {
+    stream_id: channel.id,
+    name: channel.name,
+    description: channel.description,
+    rendered_description: channel.renderedDescription,
+    creator_id: channel.creatorId,
+    date_created: seconds(channel.createdAt),
+    invite_only: channel.isPrivate,
+    is_web_public: channel.isWebPublic,
+    history_public_to_subscribers: channel.isHistoryPublic,
+    is_archived: channel.isArchived,
+    is_recently_active: true,
+    is_announcement_only: policy === 2,
+    stream_post_policy: policy,
+    stream_weekly_traffic: null,
+    subscriber_count: view.subscriptions.ofChannel(channel.id).size,
+    first_message_id: channel.firstMessageId,
+    folder_id: channel.folderId,
+    message_retention_days: channel.messageRetentionDays,
+    topics_policy: channel.topicsPolicy,
+  };
+  for (const name of channelGroupSettingNames) body[name] = groupValue(view, channel, name);
+  return body;
+}
+
+/** Whether a client that asked for lists of subscribers gets them whole; null values inherit the person's setting. */
+export interface SubscriptionOptions {
+  readonly includeSubscribers: boolean;
+  readonly allowsNullNotifications: boolean;
+}
+
+const notificationFields = [
+  "desktop_notifications",
+  "audible_notifications",
+  "push_notifications",
+  "email_notifications",
+  "wildcard_mentions_notify",
+] as const;
+
+/** What a person's settings are until they set them (spec 2.3): what a null stands for. */
+const inherited: Readonly<Record<(typeof notificationFields)[number], boolean>> = {
+  desktop_notifications: false,
+  audible_notifications: false,
+  push_notifications: false,
+  email_notifications: false,
+  wildcard_mentions_notify: true,
+};
+
+export function subscriptionBody(
+  view: View,
+  subscription: SubscriptionRecord,
+  channel: ChannelRecord,
+  options: SubscriptionOptions,
+): Record<string, unknown> {
+  const body = channelBody(view, channel);
+  body["color"] = subscription.color;
+  body["is_muted"] = subscription.isMuted;
+  body["in_home_view"] = !subscription.isMuted;
+  body["pin_to_top"] = subscription.pinToTop;
+  notificationFields.forEach((name, index) => {
+    const own = subscription.notifications[index] ?? null;
+    body[name] = own ?? (options.allowsNullNotifications ? null : inherited[name]);
+  });
+  if (options.includeSubscribers) body["subscribers"] = subscriberIds(view, channel.id);
+  return body;
+}
+
+/** Ascending. */
+export function subscriberIds(view: View, channelId: number): number[] {
+  return [...view.subscriptions.ofChannel(channelId)].sort((a, b) => a - b);
+}
+
+/** The caller's channels, by name. */
+export function subscribedChannels(view: View, user: UserRecord) {
+  return channelsOf(view, user, true);
+}
+
+/** Channels that the caller has left and may still see, by name. */
+export function leftChannels(view: View, user: UserRecord) {
+  return channelsOf(view, user, false).filter(({ channel }) => hasMetadataAccess(view, user, channel));
+}
+
+function channelsOf(view: View, user: UserRecord, isActive: boolean) {
+  const found: { subscription: SubscriptionRecord; channel: ChannelRecord }[] = [];
+  for (const subscription of view.subscriptions.ofUser(user.id)) {
+    const channel = view.channels.get(subscription.channelId);
+    if (channel !== undefined && subscription.isActive === isActive) found.push({ subscription, channel });
+  }
+  return found.sort((a, b) => byName(a.channel, b.channel));
+}
+
+export function byName(a: ChannelRecord, b: ChannelRecord): number {
+  return compareText(a.name, b.name);
+}
+
+/** Channels that the person may know of, by name. */
+export function visibleChannels(view: View, user: UserRecord): ChannelRecord[] {
+  return [...view.channels.all()].filter((channel) => hasMetadataAccess(view, user, channel)).sort(byName);
+}
+
+/** Channels that new people join, ascending. */
+export function defaultChannelIds(view: View): number[] {
+  return [...view.channels.all()]
+    .filter((channel) => channel.isDefault && !channel.isArchived)
+    .map((channel) => channel.id)
+    .sort((a, b) => a - b);
+}

@@ -1,0 +1,125 @@
+/** The message object (spec 2.9) in its variants, and the flags of a reader. */
+import { limits } from "../../schemas/limits.ts";
+import { hasTrait } from "../../schemas/message-traits.ts";
+import type { ConversationRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import { renderTopicLinks } from "../domain/markdown/render.ts";
+import { apiEmail, avatarUrl } from "../domain/people.ts";
+import { hasReceived, isMember } from "../domain/permissions.ts";
+import { seconds } from "../domain/presence.ts";
+import { shownTopic } from "../domain/topics.ts";
+import type { View } from "../domain/view.ts";
+
+/** What shapes a message for a client. Two clients with equal options get equal bytes. */
+export interface MessageOptions {
+  readonly applyMarkdown: boolean;
+  readonly clientGravatar: boolean;
+  readonly allowEmptyTopicName: boolean;
+}
+
+/** Without `flags`, which are the reader's. undefined when its conversation is gone. */
+export function messageBody(
+  view: View,
+  message: MessageRecord,
+  options: MessageOptions,
+): Record<string, unknown> | undefined {
+  const conversation = view.row("conversations", message.conversationId);
+  const sender = view.users.get(message.senderId);
+  if (conversation === undefined || sender === undefined) return undefined;
+  const place =
+    conversation.userIds === null ? channelPlace(view, conversation, options) : directPlace(view, conversation);
+  if (place === undefined) return undefined;
+  return {
+    id: message.id,
+    sender_id: sender.id,
+    content: options.applyMarkdown ? message.rendered : message.content,
+    content_type: options.applyMarkdown ? "text/html" : "text/x-markdown",
+    timestamp: seconds(message.sentAt),
+    client: message.client,
+    is_me_message: hasTrait(message.traits, "isMe"),
+    reactions: [],
+    submessages: [],
+    sender_full_name: sender.fullName,
+    sender_email: apiEmail(sender),
+    sender_realm_str: view.realm.label,
+    avatar_url: avatarUrl(sender, options.clientGravatar),
+    ...place,
+  };
+}
+
+function channelPlace(view: View, conversation: ConversationRecord, options: MessageOptions) {
+  const channel = view.channels.get(conversation.channelId ?? 0);
+  if (channel === undefined) return undefined;
+  return {
+    type: "stream",
+    stream_id: channel.id,
+    display_recipient: channel.name,
+    recipient_id: channel.recipientId,
+    subject: shownTopic(view, conversation.topic, options.allowEmptyTopicName),
+    topic_links: renderTopicLinks(conversation.topic, []),
+  };
+}
+
+/** Both directions of a conversation share its id (spec 2.9, since level 327). */
+function directPlace(view: View, conversation: ConversationRecord) {
+  const people = (conversation.userIds ?? []).flatMap((id) => view.users.get(id) ?? []);
+  const recipients = people.map((user) => ({
+    id: user.id,
+    email: apiEmail(user),
+    full_name: user.fullName,
+    is_mirror_dummy: false,
+  }));
+  return {
+    type: "private",
+    display_recipient: recipients.sort((a, b) => (a.email < b.email ? -1 : 1)),
+    recipient_id: conversation.id,
+    subject: "",
+    topic_links: [],
+  };
+}
+
+/** Flags of a message for a reader (behaviour 5.2). One's own messages are read by rule (architecture, Read state). */
+export function flagsOf(view: View, reader: UserRecord, message: MessageRecord): string[] {
+  const flags: string[] = [];
+  const isHistorical = !isReceived(view, reader, message);
+  if (message.senderId === reader.id || isHistorical) flags.push("read");
+  if (isHistorical) flags.push("historical");
+  if (message.mentionedUserIds.length > 0 || message.mentionedGroupIds.length > 0) {
+    if (isMentioned(view, reader, message)) flags.push("mentioned");
+  }
+  if (hasTrait(message.traits, "mentionsChannel")) flags.push("stream_wildcard_mentioned", "wildcard_mentioned");
+  return flags;
+}
+
+export function isMentioned(view: View, reader: UserRecord, message: MessageRecord): boolean {
+  return (
+    message.mentionedUserIds.includes(reader.id) ||
+    message.mentionedGroupIds.some((groupId) => isMember(view, reader, groupId))
+  );
+}
+
+/** Whether it arrived while the reader was there; direct messages always did. */
+export function isReceived(view: View, reader: UserRecord, message: MessageRecord): boolean {
+  const conversation = view.row("conversations", message.conversationId);
+  if (conversation === undefined) return false;
+  if (conversation.userIds !== null) return conversation.userIds.includes(reader.id);
+  const subscription = view.subscriptions.get(reader.id, conversation.channelId ?? 0);
+  return subscription !== undefined && hasReceived(subscription.stays, message.id);
+}
+
+/** The newest message that the person received (OpenAPI, register): one look per channel and conversation; -1: none. */
+export function newestReceived(view: View, reader: UserRecord): number {
+  let newest = -1;
+  for (const { channelId, stays } of view.subscriptions.ofUser(reader.id)) {
+    const stay = stays.at(-1);
+    if (stay === undefined) continue;
+    const start = [channelId, stay.leftAtId ?? Number.MAX_SAFE_INTEGER] as const;
+    const end = [channelId, stay.joinedAfterId] as const;
+    const [last] = view.keys("channelMessages", { start, end, reverse: true, limit: 1 });
+    newest = Math.max(newest, last?.[1] ?? -1);
+  }
+  const limit = limits.recent_direct_conversations_max;
+  for (const [, id] of view.keys("directConversations", { start: [reader.id], end: [reader.id + 1], limit })) {
+    newest = Math.max(newest, view.row("conversations", id)?.lastMessageId ?? -1);
+  }
+  return newest;
+}

@@ -1,0 +1,294 @@
+/**
+ * The state that POST /register gives (behaviour 4.1): one section per event type, each a function of the view. A client asks
+ * for sections by `fetch_event_types`, else by `event_types`, else gets all.
+ */
+import { channelGroupSettings, type systemGroupNames } from "../../schemas/group-settings.ts";
+import { limits } from "../../schemas/limits.ts";
+import { realmGroupSettings, realmSettings } from "../../schemas/realm-settings.ts";
+import type { PresenceRecord, UserRecord } from "../../schemas/records.ts";
+import { roles } from "../../schemas/types.ts";
+import { userSettings } from "../../schemas/user-settings.ts";
+import { apiEmail, avatarUrl, userBody } from "../domain/people.ts";
+import { hasRealmPermission, isAdministrator, isGuest, realmGroupId } from "../domain/permissions.ts";
+import { seconds } from "../domain/presence.ts";
+import type { View } from "../domain/view.ts";
+import {
+  channelBody,
+  defaultChannelIds,
+  leftChannels,
+  subscribedChannels,
+  subscriberIds,
+  subscriptionBody,
+  visibleChannels,
+} from "./channels.ts";
+import { newestReceived } from "./messages.ts";
+import { presenceState } from "./presence.ts";
+import { realmUrls } from "./server-settings.ts";
+
+export interface StateRequest {
+  readonly clientGravatar: boolean;
+  readonly slimPresence: boolean;
+  readonly includeSubscribers: boolean;
+  readonly presenceHistoryDays: number;
+  readonly allowsNullNotifications: boolean;
+  readonly siteUrl: string;
+  readonly limitsPresence: boolean;
+  readonly presences: Iterable<PresenceRecord>;
+}
+
+type Section = (view: View, user: UserRecord, request: StateRequest) => Record<string, unknown>;
+
+/** @param types null: everything */
+export function registerState(
+  view: View,
+  user: UserRecord,
+  types: readonly string[] | null,
+  request: StateRequest,
+): Record<string, unknown> {
+  const wanted = types === null ? Object.keys(sections) : types;
+  const state: Record<string, unknown> = {};
+  for (const type of wanted) {
+    const section = Object.hasOwn(sections, type) ? sections[type] : undefined;
+    if (section !== undefined) Object.assign(state, section(view, user, request));
+  }
+  const hasBoth = types === null || (types.includes("message") && types.includes("update_message_flags"));
+  return hasBoth ? { ...state, unread_msgs: emptyUnread } : state;
+}
+
+/** Read state is derived from watermarks that no operation sets yet: nothing is reported as unread. */
+const emptyUnread = { count: 0, pms: [], streams: [], huddles: [], mentions: [], old_unreads_missing: false };
+
+/** What may hold each permission, for clients that show settings (behaviour 3.9). */
+function supportedPermissions() {
+  const describe = (setting: { readonly default: string; readonly allowsEveryone: boolean }) => ({
+    require_system_group: false,
+    allow_internet_group: false,
+    allow_nobody_group: true,
+    allow_everyone_group: setting.allowsEveryone,
+    default_group_name: setting.default === "creator" ? "channel_creator" : setting.default,
+    default_for_system_groups: null,
+    allowed_system_groups: [],
+  });
+  const table = (settings: Readonly<Record<string, Parameters<typeof describe>[0]>>) =>
+    Object.fromEntries(Object.entries(settings).map(([name, setting]) => [name, describe(setting)]));
+  return { realm: table(realmGroupSettings), stream: table(channelGroupSettings), group: {} };
+}
+
+/** Spec 8: maxima that clients learn here (D8), and the constants of presence and typing. */
+const publishedLimits = {
+  max_stream_name_length: limits.channel_name_code_points_max,
+  max_stream_description_length: limits.channel_description_code_points_max,
+  max_channel_folder_name_length: limits.channel_folder_name_code_points_max,
+  max_channel_folder_description_length: limits.channel_folder_description_code_points_max,
+  max_topic_length: limits.topic_code_points_max,
+  max_message_length: limits.message_code_points_max,
+  server_presence_ping_interval_seconds: limits.presence_ping_interval_s,
+  server_presence_offline_threshold_seconds: limits.presence_offline_threshold_s,
+  server_typing_started_expiry_period_milliseconds: limits.typing_started_expiry_ms,
+  server_typing_stopped_wait_period_milliseconds: limits.typing_stopped_wait_ms,
+  server_typing_started_wait_period_milliseconds: limits.typing_started_wait_ms,
+  event_queue_longpoll_timeout_seconds: Math.ceil(limits.heartbeat_ms_max / 1000) + 40,
+  server_generation: 0,
+  server_supported_permission_settings: supportedPermissions(),
+} as const;
+
+const realm: Section = (view, _user, { siteUrl }) => ({
+  ...realmUrls(view, siteUrl),
+  realm_name: view.realm.name,
+  realm_is_zephyr_mirror_realm: false,
+  realm_icon_url: `${siteUrl}/avatar/realm-icon`,
+  realm_icon_source: "G",
+  realm_mandatory_topics: view.realm.settings["topics_policy"] === "disable_empty_topic",
+  realm_signup_announcements_stream_id: -1,
+  realm_zulip_update_announcements_stream_id: -1,
+  realm_moderation_request_channel_id: -1,
+  password_min_length: limits.password_code_points_min,
+  realm_date_created: seconds(view.realm.createdAt),
+  realm_presence_disabled: false,
+  realm_default_language: "en",
+  realm_message_retention_days: -1,
+  realm_allow_edit_history: true,
+  realm_invite_required: true,
+  realm_emails_restricted_to_domains: false,
+  realm_new_stream_announcements_stream_id: view.realm.settings["new_stream_announcements_stream_id"] ?? -1,
+  ...Object.fromEntries(
+    Object.entries(realmSettings).map(([name, setting]) => [
+      setting.publishedAs,
+      view.realm.settings[name] ?? setting.default,
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.keys(realmGroupSettings).map((name) => [
+      `realm_${name}`,
+      realmGroupId(view, name as keyof typeof realmGroupSettings),
+    ]),
+  ),
+  ...publishedLimits,
+});
+
+const realmUser: Section = (view, user, { clientGravatar }) => {
+  const active: unknown[] = [];
+  const inactive: unknown[] = [];
+  for (const person of view.users.all()) {
+    const { is_active: isActive, ...body } = userBody(person, user, clientGravatar);
+    (isActive ? active : inactive).push({ ...body, ...(person.botType === null ? { profile_data: {} } : {}) });
+  }
+  return {
+    realm_users: active,
+    realm_non_active_users: inactive,
+    cross_realm_bots: [],
+    user_id: user.id,
+    email: apiEmail(user),
+    delivery_email: user.email,
+    full_name: user.fullName,
+    avatar_source: "G",
+    avatar_url: avatarUrl(user, false),
+    avatar_url_medium: avatarUrl(user, false),
+    is_admin: isAdministrator(user),
+    is_owner: user.role === roles.owner,
+    is_moderator: user.role === roles.moderator,
+    is_guest: isGuest(user),
+    can_create_public_streams: hasRealmPermission(view, user, "can_create_public_channel_group"),
+    can_create_private_streams: hasRealmPermission(view, user, "can_create_private_channel_group"),
+    can_create_streams: hasRealmPermission(view, user, "can_create_public_channel_group"),
+    can_subscribe_other_users: hasRealmPermission(view, user, "can_add_subscribers_group"),
+  };
+};
+
+const subscription: Section = (view, user, request) => {
+  const options = {
+    includeSubscribers: request.includeSubscribers,
+    allowsNullNotifications: request.allowsNullNotifications,
+  };
+  const subscribed = subscribedChannels(view, user);
+  const left = leftChannels(view, user);
+  const own = new Set([...subscribed, ...left].map(({ channel }) => channel.id));
+  return {
+    subscriptions: subscribed.map((entry) => subscriptionBody(view, entry.subscription, entry.channel, options)),
+    unsubscribed: left.map((entry) => subscriptionBody(view, entry.subscription, entry.channel, options)),
+    never_subscribed: visibleChannels(view, user)
+      .filter((channel) => !own.has(channel.id))
+      .map((channel) => ({
+        ...channelBody(view, channel),
+        ...(request.includeSubscribers ? { subscribers: subscriberIds(view, channel.id) } : {}),
+      })),
+  };
+};
+
+const realmUserGroups: Section = (view) => {
+  const nobody = view.groups.system("role:nobody")?.id ?? 0;
+  const groups = [...view.groups.all()].filter((group) => group.name !== null && group.isActive);
+  const users = [...view.users.all()].filter((user) => user.isActive);
+  return {
+    realm_user_groups: groups.map((group) => ({
+      id: group.id,
+      name: group.name,
+      description: group.description,
+      members: group.isSystem
+        ? users.filter((user) => directSystemGroup(user) === group.name).map((user) => user.id)
+        : [...group.memberIds],
+      direct_subgroup_ids: [...group.subgroupIds],
+      creator_id: group.creatorId,
+      date_created: group.createdAt === null ? null : seconds(group.createdAt),
+      is_system_group: group.isSystem,
+      deactivated: !group.isActive,
+      can_add_members_group: nobody,
+      can_join_group: nobody,
+      can_leave_group: nobody,
+      can_manage_group: nobody,
+      can_mention_group: nobody,
+      can_remove_members_group: nobody,
+    })),
+  };
+};
+
+/** The one system group that a role is a direct member of (behaviour 3.1). */
+function directSystemGroup(user: UserRecord): string {
+  const byRole: Readonly<Record<number, (typeof systemGroupNames)[number]>> = {
+    100: "role:owners",
+    200: "role:administrators",
+    300: "role:moderators",
+    400: "role:members",
+    600: "role:everyone",
+  };
+  return byRole[user.role] ?? "role:nobody";
+}
+
+const presence: Section = (view, user, request) => {
+  const state = presenceState(view, request.presences, user, {
+    lastUpdateId: null,
+    historyDays: request.presenceHistoryDays,
+    isModern: request.slimPresence,
+    limitsToAccessible: request.limitsPresence,
+  });
+  return { ...state };
+};
+
+function settingsOf(user: UserRecord): Record<string, unknown> {
+  const own = Object.entries(userSettings).map(([name, setting]) => [name, user.settings[name] ?? setting.default]);
+  return { ...Object.fromEntries(own), timezone: user.timezone };
+}
+
+const ownSettings: Section = (_view, user) => ({ user_settings: settingsOf(user) });
+
+/** Older clients find their settings at the top level, under the two older event types (behaviour 4.3). */
+const flatSettings: Section = (_view, user) => settingsOf(user);
+
+/** The caller's direct conversations, newest first (behaviour 4.1). */
+const recentPrivateConversations: Section = (view, user) => {
+  const keys = view.keys("directConversations", {
+    start: [user.id],
+    end: [user.id + 1],
+    limit: limits.recent_direct_conversations_max,
+  });
+  const recent = keys.flatMap(([, id]) => {
+    const conversation = view.row("conversations", id);
+    if (conversation === undefined) return [];
+    const others = (conversation.userIds ?? []).filter((participant) => participant !== user.id);
+    return [{ max_message_id: conversation.lastMessageId, user_ids: others }];
+  });
+  return { recent_private_conversations: recent.sort((a, b) => b.max_message_id - a.max_message_id) };
+};
+
+/** What an organization has none of: clients that ask learn that there is nothing. */
+function nothing(state: Record<string, unknown>): Section {
+  return () => state;
+}
+
+const sections: Readonly<Record<string, Section>> = {
+  message: (view, user) => ({ max_message_id: newestReceived(view, user) }),
+  realm,
+  realm_user: realmUser,
+  realm_bot: nothing({ realm_bots: [] }),
+  subscription,
+  stream: (view, user) => ({ streams: visibleChannels(view, user).map((channel) => channelBody(view, channel)) }),
+  default_streams: (view, user) => ({ realm_default_streams: isGuest(user) ? [] : defaultChannelIds(view) }),
+  realm_user_groups: realmUserGroups,
+  presence,
+  user_settings: ownSettings,
+  recent_private_conversations: recentPrivateConversations,
+  alert_words: nothing({ alert_words: [] }),
+  channel_folders: nothing({ channel_folders: [] }),
+  custom_profile_fields: nothing({ custom_profile_fields: [], custom_profile_field_types: {} }),
+  default_stream_groups: nothing({ realm_default_stream_groups: [] }),
+  drafts: nothing({ drafts: [] }),
+  muted_topics: nothing({ muted_topics: [] }),
+  muted_users: nothing({ muted_users: [] }),
+  navigation_views: nothing({ navigation_views: [] }),
+  onboarding_steps: nothing({ onboarding_steps: [] }),
+  realm_domains: nothing({ realm_domains: [] }),
+  realm_emoji: nothing({ realm_emoji: {} }),
+  realm_filters: nothing({ realm_filters: [] }),
+  realm_linkifiers: nothing({ realm_linkifiers: [] }),
+  realm_playgrounds: nothing({ realm_playgrounds: [] }),
+  reminders: nothing({ reminders: [] }),
+  saved_snippets: nothing({ saved_snippets: [] }),
+  scheduled_messages: nothing({ scheduled_messages: [] }),
+  starred_messages: nothing({ starred_messages: [] }),
+  stop_words: nothing({ stop_words: [] }),
+  update_display_settings: flatSettings,
+  update_global_notifications: flatSettings,
+  user_status: nothing({ user_status: {} }),
+  user_topic: nothing({ user_topics: [] }),
+  video_calls: nothing({ has_zoom_token: false }),
+};

@@ -1,0 +1,30 @@
+/** GET /server_settings (behaviour 11) and the addresses of a realm. */
+import { featureLevel, serverVersion } from "../../schemas/server.ts";
+import type { View } from "../domain/view.ts";
+
+/** The realm's address as the client called it; `realm_uri` is the older name of the same. */
+export function realmUrls(view: View, siteUrl: string) {
+  return {
+    realm_url: siteUrl,
+    realm_uri: siteUrl,
+    realm_icon: `${siteUrl}/avatar/realm-icon`,
+    realm_name: view.realm.name,
+  };
+}
+
+export function serverSettings(view: View, siteUrl: string) {
+  return {
+    authentication_methods: { password: true, email: true, dev: false, ldap: false, remoteuser: false },
+    external_authentication_methods: [],
+    zulip_version: serverVersion,
+    zulip_merge_base: serverVersion,
+    zulip_feature_level: featureLevel,
+    push_notifications_enabled: false,
+    is_incompatible: false,
+    email_auth_enabled: true,
+    require_email_format_usernames: true,
+    ...realmUrls(view, siteUrl),
+    realm_description: String(view.realm.settings["description"] ?? ""),
+    realm_web_public_access_enabled: view.realm.settings["enable_spectator_access"] === true,
+  };
+}

@@ -1,0 +1,60 @@
+/** Who gets an event (realtime.md): live from who is there now, at replay from who was there then and may still (E2, S1). */
+import type { EventRecord, UserRecord } from "../../schemas/records.ts";
+import { hasMetadataAccess, hasMetadataAccessUnsubscribed, hasReceived, isGuest } from "../domain/permissions.ts";
+import type { View } from "../domain/view.ts";
+import type { LiveQueue } from "./queue.ts";
+
+/** Whether a queue's owner was in the audience when the event happened. */
+export function wasAddressed(view: View, record: EventRecord, user: UserRecord, queue: LiveQueue): boolean {
+  const { audience } = record;
+  switch (audience.to) {
+    case "realm":
+      return true;
+    case "users":
+      return audience.ids.includes(user.id);
+    case "channel":
+      return (
+        audience.also.includes(user.id) ||
+        wasSubscribedAt(view, user.id, audience.id, record.position) ||
+        sharesPublic(view, audience.id, user, queue) ||
+        holdsCopy(view, record, user.id)
+      );
+    case "channel-watchers": {
+      const channel = view.channels.get(audience.id);
+      if (channel === undefined || audience.except.includes(user.id)) return false;
+      // Sight that comes from a subscription counts only where the subscription was there then.
+      return (
+        hasMetadataAccessUnsubscribed(view, user, channel) ||
+        (hasMetadataAccess(view, user, channel) && wasSubscribedAt(view, user.id, channel.id, record.position))
+      );
+    }
+    default:
+      return audience satisfies never;
+  }
+}
+
+/**
+ * Whether a person has left a public channel with one of the messages that are deleted now: a copy that must go, too
+ * (behaviour 7). In private channels what one could read ends with the subscription.
+ */
+export function holdsCopy(view: View, record: EventRecord, userId: number): boolean {
+  const { audience } = record;
+  if (record.type !== "delete_message" || audience.to !== "channel") return false;
+  if (view.channels.get(audience.id)?.isPrivate !== false) return false;
+  const stays = view.subscriptions.get(userId, audience.id)?.stays ?? [];
+  return (record.body["message_ids"] as readonly number[]).some((id) => hasReceived(stays, id));
+}
+
+/** Stays are half-open in positions (records.ts, Stay). */
+function wasSubscribedAt(view: View, userId: number, channelId: number, position: number): boolean {
+  const stays = view.subscriptions.get(userId, channelId)?.stays ?? [];
+  return stays.some(
+    (stay) => stay.joinedAtPosition <= position && (stay.leftAtPosition === null || position < stay.leftAtPosition),
+  );
+}
+
+/** A queue with all_public_streams gets what is written in any public channel. */
+export function sharesPublic(view: View, channelId: number, user: UserRecord, queue: LiveQueue): boolean {
+  const channel = view.channels.get(channelId);
+  return queue.options.allPublicStreams && channel?.isPrivate === false && !isGuest(user);
+}

@@ -1,0 +1,214 @@
+/**
+ * From a row of the event log to the objects that clients know (OpenAPI, /events). Rows refer to what they are about; what is
+ * sent is built from the current rows, so that a replay shows what is there now (architecture, Event log).
+ */
+import type { EventRecord, UserRecord } from "../../schemas/records.ts";
+import { lookUp } from "../domain/look-up.ts";
+import { apiEmail, canAccessUser, userBody } from "../domain/people.ts";
+import { canReadMessage, hasMetadataAccess, hasReceived, isGuest } from "../domain/permissions.ts";
+import { legacyPresence, modernPresence } from "../domain/presence.ts";
+import { shownTopic } from "../domain/topics.ts";
+import type { View } from "../domain/view.ts";
+import { channelBody, defaultChannelIds, subscriptionBody } from "../queries/channels.ts";
+import { flagsOf, messageBody } from "../queries/messages.ts";
+import type { LiveQueue } from "./queue.ts";
+
+/** One object as it goes over the wire, without its `id`; several when a client gets an event in pieces. */
+export type EventBody = Readonly<Record<string, unknown>>;
+
+export interface EventKind {
+  /**
+   * Queues for which this gives the same text get the same bytes. Message events differ by variant and flags, some events by
+   * person; null: this queue gets nothing (any more).
+   */
+  key(view: View, record: EventRecord, user: UserRecord, queue: LiveQueue): string | null;
+  build(view: View, record: EventRecord, user: UserRecord, queue: LiveQueue): readonly EventBody[];
+}
+
+const message: EventKind = {
+  key(view, record, user, queue) {
+    const row = view.row("messages", record.body["message_id"] as number);
+    if (row === undefined || !canReadMessage(view, user, row)) return null;
+    const echo = record.body["queue_id"] === queue.id ? `:${queue.id}` : "";
+    return `${queue.variant}:${flagsOf(view, user, row).join(",")}${echo}`;
+  },
+  build(view, record, user, queue) {
+    const row = view.row("messages", record.body["message_id"] as number);
+    if (row === undefined) return [];
+    const body = messageBody(view, row, {
+      applyMarkdown: queue.options.applyMarkdown,
+      clientGravatar: queue.options.clientGravatar,
+      allowEmptyTopicName: queue.can("empty_topic_name"),
+    });
+    if (body === undefined) return [];
+    const event = { type: "message", message: body, flags: flagsOf(view, user, row) };
+    const isEcho = record.body["queue_id"] === queue.id;
+    return [isEcho ? { ...event, local_message_id: record.body["local_id"] } : event];
+  },
+};
+
+/** A body that is complete as it stands, but for the name of the empty topic. */
+const plain: EventKind = {
+  key: (_view, record, _user, queue) => (record.body["topic"] === "" ? queue.variant : ""),
+  build(view, record, _user, queue) {
+    const { topic } = record.body;
+    if (topic !== "") return [{ type: record.type, ...record.body }];
+    return [{ type: record.type, ...record.body, topic: shownTopic(view, "", queue.can("empty_topic_name")) }];
+  },
+};
+
+/** In protected history, only what the person received: the others' topics and ids are not theirs to know (S1). */
+function deletedIds(view: View, record: EventRecord, user: UserRecord): readonly number[] {
+  const ids = record.body["message_ids"] as readonly number[];
+  const channel = view.channels.get(Number(record.body["stream_id"]));
+  const isAddressed = record.audience.to === "channel" && record.audience.also.includes(user.id);
+  if (channel === undefined || isAddressed || !channel.isPrivate || channel.isHistoryPublic) return ids;
+  const stays = view.subscriptions.get(user.id, channel.id)?.stays ?? [];
+  return ids.filter((id) => hasReceived(stays, id));
+}
+
+const deleteMessage: EventKind = {
+  key(view, record, user, queue) {
+    const ids = deletedIds(view, record, user);
+    return ids.length === 0 ? null : `${queue.variant}:${ids.join(",")}`;
+  },
+  build(view, record, user, queue) {
+    const { message_ids: _all, ...rest } = record.body;
+    const ids = deletedIds(view, record, user);
+    const [whole] = plain.build(view, { ...record, body: rest }, user, queue);
+    if (queue.can("bulk_message_deletion")) return [{ ...whole, message_ids: ids }];
+    return ids.map((id) => ({ ...whole, message_id: id }));
+  },
+};
+
+const stream: EventKind = {
+  key(view, record, user, queue) {
+    if (record.body["op"] !== "create") return plain.key(view, record, user, queue);
+    return visibleChannels(view, record, user)
+      .map((channel) => channel.id)
+      .join(",");
+  },
+  build(view, record, user, queue) {
+    if (record.body["op"] !== "create") return plain.build(view, record, user, queue);
+    const streams = visibleChannels(view, record, user).map((channel) => ({
+      ...channelBody(view, channel),
+      ...countThen(record),
+    }));
+    return streams.length === 0 ? [] : [{ type: "stream", op: "create", streams }];
+  },
+};
+
+/** How many subscribers there were when the event happened; the peer events that follow go on from there. */
+function countThen(record: EventRecord): { subscriber_count?: unknown } {
+  const { subscriber_count: count } = record.body;
+  return count === undefined ? {} : { subscriber_count: count };
+}
+
+function visibleChannels(view: View, record: EventRecord, user: UserRecord) {
+  const ids = record.body["channel_ids"] as readonly number[];
+  return ids.flatMap((id) => view.channels.get(id) ?? []).filter((channel) => hasMetadataAccess(view, user, channel));
+}
+
+const subscription: EventKind = {
+  key(view, record, user, queue) {
+    return record.body["op"] === "add" ? `${user.id}:${queue.id}` : plain.key(view, record, user, queue);
+  },
+  build(view, record, user, queue) {
+    if (record.body["op"] !== "add") return plain.build(view, record, user, queue);
+    const ids = record.body["channel_ids"] as readonly number[];
+    const subscriptions = ids.flatMap((id) => {
+      const own = view.subscriptions.get(user.id, id);
+      const channel = view.channels.get(id);
+      // Left again meanwhile: it is shown only to who may still know the channel (S1).
+      if (own === undefined || channel === undefined || !hasMetadataAccess(view, user, channel)) return [];
+      const body = subscriptionBody(view, own, channel, {
+        includeSubscribers: queue.options.includeSubscribers,
+        allowsNullNotifications: queue.can("notification_settings_null"),
+      });
+      return [{ ...body, ...countThen(record) }];
+    });
+    return subscriptions.length === 0 ? [] : [{ type: "subscription", op: "add", subscriptions }];
+  },
+};
+
+const realmUser: EventKind = {
+  key: (view, record, user, queue) =>
+    record.body["op"] === "add" ? `${user.role}:${queue.variant}` : plain.key(view, record, user, queue),
+  build(view, record, user, queue) {
+    if (record.body["op"] !== "add") return plain.build(view, record, user, queue);
+    const person = view.users.get(record.body["user_id"] as number);
+    if (person === undefined) return [];
+    return [
+      {
+        type: "realm_user",
+        op: "add",
+        person: { ...userBody(person, user, queue.options.clientGravatar), profile_data: {} },
+      },
+    ];
+  },
+};
+
+const defaultStreams: EventKind = {
+  key: (_view, _record, user) => (isGuest(user) ? null : ""),
+  build: (view) => [{ type: "default_streams", default_streams: defaultChannelIds(view) }],
+};
+
+/** Of the newly online, those whom the viewer may know of, where the server limits it (spec 4.7). */
+function onlineIds(view: View, record: EventRecord, viewer: UserRecord): readonly number[] {
+  const ids = record.body["user_ids"] as readonly number[];
+  if (record.body["is_limited"] !== true) return ids;
+  return ids.filter((id) => {
+    const user = view.users.get(id);
+    return user !== undefined && canAccessUser(view, viewer, user);
+  });
+}
+
+/** Newly online people: one event for all in the modern form, one each in the legacy form (hub.ts numbers them). */
+const presence: EventKind = {
+  key(view, record, user, queue) {
+    const isForm = (record.body["form"] === "modern") === queue.can("simplified_presence_events");
+    const ids = isForm ? onlineIds(view, record, user) : [];
+    return ids.length === 0 ? null : `${queue.variant}:${ids.join(",")}`;
+  },
+  build(view, record, viewer, queue) {
+    const ids = onlineIds(view, record, viewer);
+    if (queue.can("simplified_presence_events")) {
+      const presences = Object.fromEntries(
+        ids.flatMap((id) => {
+          const row = view.presence(id);
+          const user = view.users.get(id);
+          return row === undefined || user === undefined ? [] : [[String(id), modernPresence(row, user.joinedAt)]];
+        }),
+      );
+      return [{ type: "presence", presences }];
+    }
+    return ids.flatMap((id) => {
+      const row = view.presence(id);
+      const user = view.users.get(id);
+      if (row === undefined || user === undefined) return [];
+      return [
+        {
+          type: "presence",
+          user_id: id,
+          ...(queue.options.slimPresence ? {} : { email: apiEmail(user) }),
+          server_timestamp: record.at / 1000,
+          presence: { website: { ...legacyPresence(row), pushable: false } },
+        },
+      ];
+    });
+  },
+};
+
+const kinds: Readonly<Record<string, EventKind>> = {
+  message,
+  delete_message: deleteMessage,
+  stream,
+  subscription,
+  realm_user: realmUser,
+  default_streams: defaultStreams,
+  presence,
+};
+
+export function eventKind(type: string): EventKind {
+  return lookUp(kinds, type) ?? plain;
+}

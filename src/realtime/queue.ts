@@ -1,0 +1,131 @@
+/**
+ * One live event queue: who reads it, what it wants, how far it is. Its durable part is a row; what it delivers are
+ * positions in the realm's log, so a restart forgets nothing but volatile events (realtime.md).
+ */
+import { limits } from "../../schemas/limits.ts";
+import type { EventRecord, QueueRecord, UserRecord } from "../../schemas/records.ts";
+import { type Narrowed, readNarrow, termsOf } from "../domain/narrow.ts";
+import type { View } from "../domain/view.ts";
+import type { EncodedEvent } from "./encoded-event.ts";
+
+/** The parameters of POST /register that shape events. Plain data: it is stored. */
+export interface QueueOptions {
+  readonly applyMarkdown: boolean;
+  readonly clientGravatar: boolean;
+  readonly slimPresence: boolean;
+  readonly allPublicStreams: boolean;
+  readonly includeSubscribers: boolean;
+  /** null: every type. */
+  readonly eventTypes: readonly string[] | null;
+  readonly narrow: readonly (readonly [string, string])[];
+  /** Names of the capabilities that the client declared true (behaviour 4.3). */
+  readonly capabilities: readonly string[];
+}
+
+/** Who takes events now. */
+export type Reader =
+  | { readonly kind: "none" }
+  | { readonly kind: "poll"; push(event: EncodedEvent): void; finish(): void; replace(): void }
+  | { readonly kind: "socket"; push(event: EncodedEvent): void; takenOver(): void; gone(): void };
+
+export const noReader: Reader = { kind: "none" };
+
+interface PendingVolatile {
+  readonly key: string;
+  readonly event: EncodedEvent;
+}
+
+export class LiveQueue {
+  readonly record: QueueRecord;
+  readonly options: QueueOptions;
+  /** Queues with equal options share encodings of messages. */
+  readonly variant: string;
+  reader: Reader = noReader;
+  /** When the last reader went away; milliseconds. */
+  unreadSince: number;
+  /** Everything up to this position was given to the client, or was not for it. */
+  deliveredUpTo: number;
+  /** Position of the first durable event that waits in the log; null: none since `deliveredUpTo`. */
+  firstPending: number | null = null;
+  readonly #capabilities: ReadonlySet<string>;
+  readonly #types: ReadonlySet<string> | null;
+  readonly #narrowed: Narrowed | null;
+  #volatile: PendingVolatile[] = [];
+
+  /** @param position the realm's next position: what is older is in the log, if it was for this queue at all */
+  constructor(view: View, record: QueueRecord, user: UserRecord, position: number, now: number) {
+    this.record = record;
+    this.options = record.options as unknown as QueueOptions;
+    this.#capabilities = new Set(this.options.capabilities);
+    this.#types = this.options.eventTypes === null ? null : new Set(this.options.eventTypes);
+    this.#narrowed = narrowOf(view, user, this.options);
+    this.variant = [
+      this.options.applyMarkdown,
+      this.options.clientGravatar,
+      this.can("empty_topic_name"),
+      this.can("bulk_message_deletion"),
+      this.can("simplified_presence_events"),
+      this.options.slimPresence,
+    ]
+      .map((flag) => (flag ? "1" : "0"))
+      .join("");
+    this.deliveredUpTo = position - 1;
+    this.unreadSince = now;
+  }
+
+  get id(): string {
+    return this.record.id;
+  }
+
+  get userId(): number {
+    return this.record.userId;
+  }
+
+  can(capability: string): boolean {
+    return this.#capabilities.has(capability);
+  }
+
+  /** Whether the client wants events of this kind at all; who may see them is decided elsewhere. */
+  wants(view: View, record: EventRecord): boolean {
+    if (this.#types !== null && !this.#types.has(record.type)) return false;
+    if (record.type === "typing" && record.body["message_type"] === "stream") {
+      return this.can("stream_typing_notifications") || this.reader.kind === "socket";
+    }
+    if (record.type !== "message" || this.#narrowed === null) return true;
+    const message = view.row("messages", record.body["message_id"] as number);
+    const conversation = message === undefined ? undefined : view.row("conversations", message.conversationId);
+    return message !== undefined && conversation !== undefined && this.#narrowed.matches({ message, conversation });
+  }
+
+  /** The client has the state of this position: what came until now is part of it. */
+  startAt(position: number): void {
+    this.deliveredUpTo = position;
+    this.firstPending = null;
+    this.#volatile = [];
+  }
+
+  /** Keeps a volatile event for the next reader: latest wins, bounded (E4). */
+  keepVolatile(key: string, event: EncodedEvent): void {
+    this.#volatile = this.#volatile.filter((pending) => pending.key !== key);
+    this.#volatile.push({ key, event });
+    if (this.#volatile.length > limits.queue_volatile_events_max) this.#volatile.shift();
+  }
+
+  /** What was kept after a position; forgets it and everything older. */
+  takeVolatile(after: number): EncodedEvent[] {
+    const kept = this.#volatile;
+    this.#volatile = [];
+    return kept.flatMap(({ event }) => (event.record.position > after ? [event] : []));
+  }
+
+  get hasVolatile(): boolean {
+    return this.#volatile.length > 0;
+  }
+}
+
+/** A narrow that cannot be understood any more (a channel was removed) matches nothing. */
+function narrowOf(view: View, user: UserRecord, options: QueueOptions): Narrowed | null {
+  if (options.narrow.length === 0) return null;
+  const read = readNarrow(view, user, termsOf(options.narrow));
+  return "kind" in read ? { source: { kind: "nothing" }, includesHistory: false, matches: () => false } : read;
+}

@@ -1,0 +1,121 @@
+/** POST /register, GET and DELETE /events (realtime.md, Long-poll). Sockets use the same operations. */
+import { randomBytes } from "node:crypto";
+import { command } from "../../actors/commands.ts";
+import type { ParamsOf } from "../../schemas/endpoint.ts";
+import { refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import { deleteQueue, getEvents, registerQueue } from "../../schemas/queues.ts";
+import type { UserRecord } from "../../schemas/records.ts";
+import { featureLevel, serverVersion } from "../../schemas/server.ts";
+import { readNarrow, termsOf } from "../domain/narrow.ts";
+import { isGuest } from "../domain/permissions.ts";
+import { registerState } from "../queries/register-state.ts";
+import { bind, type Call, callerOf, type Handled } from "../runtime/calls.ts";
+import { ok } from "../runtime/entry.ts";
+import type { Realm } from "../runtime/realm.ts";
+import type { Hub } from "./hub.ts";
+import { poll } from "./long-poll.ts";
+import type { QueueOptions } from "./queue.ts";
+
+export interface RealtimeRouteOptions {
+  readonly hubOf: (realm: Realm) => Hub;
+  /** How long a queue lives without a reader, unless the client asks for more. */
+  readonly idleQueueTimeoutMs: number;
+  readonly limitsPresence: boolean;
+}
+
+type RegisterParams = ParamsOf<typeof registerQueue>;
+
+export function realtimeRoutes(options: RealtimeRouteOptions) {
+  return [
+    bind(registerQueue, (call) => register(call, options)),
+
+    bind(getEvents, (call) => {
+      const { queue_id: queueId, last_event_id: lastEventId, dont_block: isImpatient } = call.params;
+      const request = { queueId, lastEventId, blocks: !isImpatient };
+      return poll(options.hubOf(call.realm), callerOf(call), request, call);
+    }),
+
+    bind(deleteQueue, (call) => {
+      const caller = callerOf(call);
+      const asked = command(
+        { actor: "user", id: caller.id },
+        "queue.delete",
+        { queueId: call.params.queue_id },
+        caller.id,
+      );
+      return call.realm.dispatcher.ask(asked);
+    }),
+  ];
+}
+
+async function register(call: Call<RegisterParams>, options: RealtimeRouteOptions): Promise<Handled> {
+  const { realm, params } = call;
+  const caller = callerOf(call);
+  if (params.all_public_streams && isGuest(caller)) return refuse.badRequest("User not authorized for this query");
+  const narrow = (params.narrow ?? []) as [string, string][];
+  const narrowed = readNarrow(realm.view, caller, termsOf(narrow));
+  if ("kind" in narrowed) return narrowed;
+
+  const queueId = `${realm.epoch}-${randomBytes(12).toString("hex")}`;
+  const queueOptions = optionsOf(params, narrow);
+  const lifespanMs = Math.max(options.idleQueueTimeoutMs, (params.queue_lifespan_secs ?? 0) * 1000);
+  const registered = await realm.dispatcher.ask(
+    command(
+      { actor: "user", id: caller.id },
+      "queue.register",
+      { queueId, lifespanMs, client: call.client, options: { ...queueOptions } },
+      caller.id,
+    ),
+  );
+  if (registered.kind === "refused") return registered;
+  return ok(stateAt(call, caller, queueId, queueOptions, options));
+}
+
+/** No await in here: `last_event_id` and the state are of one moment, after the flush that made the queue (E2). */
+function stateAt(
+  call: Call<RegisterParams>,
+  caller: UserRecord,
+  queueId: string,
+  queueOptions: QueueOptions,
+  options: RealtimeRouteOptions,
+): Record<string, unknown> {
+  const { realm, params } = call;
+  const { view } = realm;
+  const lastEventId = view.position - 1;
+  options.hubOf(realm).queue(queueId)?.startAt(lastEventId);
+  const types = params.fetch_event_types ?? params.event_types ?? null;
+  const state = registerState(view, caller, types, {
+    clientGravatar: params.client_gravatar,
+    slimPresence: params.slim_presence,
+    includeSubscribers: params.include_subscribers !== "false",
+    presenceHistoryDays: params.presence_history_limit_days ?? limits.presence_history_days,
+    allowsNullNotifications: queueOptions.capabilities.includes("notification_settings_null"),
+    siteUrl: call.siteUrl,
+    limitsPresence: options.limitsPresence,
+    presences: realm.projections.presence.all(),
+  });
+  return {
+    queue_id: queueId,
+    last_event_id: lastEventId,
+    zulip_version: serverVersion,
+    zulip_merge_base: serverVersion,
+    zulip_feature_level: featureLevel,
+    idle_queue_timeout_secs: Math.round(options.idleQueueTimeoutMs / 1000),
+    ...state,
+  };
+}
+
+function optionsOf(params: RegisterParams, narrow: readonly (readonly [string, string])[]): QueueOptions {
+  const declared = Object.entries(params.client_capabilities ?? {});
+  return {
+    applyMarkdown: params.apply_markdown,
+    clientGravatar: params.client_gravatar,
+    slimPresence: params.slim_presence,
+    allPublicStreams: params.all_public_streams,
+    includeSubscribers: params.include_subscribers !== "false",
+    eventTypes: params.event_types ?? null,
+    narrow,
+    capabilities: declared.filter(([, value]) => value).map(([name]) => name),
+  };
+}

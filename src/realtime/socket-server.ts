@@ -1,0 +1,187 @@
+/**
+ * The WebSocket route `GET /api/v1/events/ws` on the shared uWS app: upgrade, credentials by header or first frame, bounds on
+ * connections, and the drain at shutdown, in batches, so that clients do not return in one wave.
+ */
+import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebSocket } from "uWebSockets.js";
+import type { Refusal } from "../../schemas/errors.ts";
+import { errorBody, errorCodes, refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { UserRecord } from "../../schemas/records.ts";
+import type { Perform } from "../runtime/calls.ts";
+import type { Clock } from "../runtime/clock.ts";
+import type { Realm } from "../runtime/realm.ts";
+import type { Hub } from "./hub.ts";
+import { SocketSession } from "./socket-session.ts";
+
+type Credentials = { readonly caller: UserRecord } | Refusal;
+
+export interface SocketServerOptions {
+  readonly realmOf: (host: string) => Realm;
+  readonly hubOf: (realm: Realm) => Hub;
+  readonly perform: Perform;
+  /** Both count failed attempts of an address (D28). */
+  readonly authenticate: (realm: Realm, header: string, address: string) => Credentials;
+  readonly verifyKey: (realm: Realm, account: { email: string; key: string }, address: string) => Credentials;
+  readonly limitFrame: (realm: Realm, userId: number) => Refusal | null;
+  readonly clientName: (userAgent: string) => string;
+  readonly isSecure: boolean;
+  readonly clock: Clock;
+  readonly reportBug: (error: unknown, what: string) => void;
+}
+
+/** What uWS keeps with a socket. The session is made when it opens. */
+interface SocketData {
+  readonly realm: Realm;
+  readonly user: UserRecord | null;
+  readonly format: "json" | "msgpack";
+  readonly host: string;
+  readonly userAgent: string;
+  readonly address: string;
+  session: SocketSession | null;
+}
+
+type Socket = WebSocket<SocketData>;
+
+export class SocketServer {
+  readonly #options: SocketServerOptions;
+  readonly #sessions = new Set<SocketSession>();
+  /** Sockets per realm and person. */
+  readonly #counts = new Map<string, number>();
+  #isDraining = false;
+
+  constructor(options: SocketServerOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#sessions.size;
+  }
+
+  mount(app: TemplatedApp): void {
+    app.ws<SocketData>("/api/v1/events/ws", {
+      maxPayloadLength: limits.ws_frame_bytes_hard_max,
+      maxBackpressure: limits.socket_buffer_bytes_hard_max,
+      closeOnBackpressureLimit: true,
+      idleTimeout: limits.socket_heartbeat_s * 2,
+      sendPingsAutomatically: true,
+      upgrade: (response, request, context) => this.#guard(() => this.#upgrade(response, request, context)),
+      open: (socket) => this.#guard(() => this.#open(socket)),
+      message: (socket, message, isBinary) =>
+        this.#guard(() => socket.getUserData().session?.receive(new Uint8Array(message), isBinary)),
+      drain: (socket) => this.#guard(() => socket.getUserData().session?.drained()),
+      close: (socket) => this.#guard(() => this.#closed(socket)),
+    });
+  }
+
+  /** A throw in a uWS callback would hang the connection or end the process (pitfalls 2.1). */
+  #guard(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#options.reportBug(error, "websocket");
+    }
+  }
+
+  #upgrade(response: HttpResponse, request: HttpRequest, context: us_socket_context_t): void {
+    response.onAborted(() => undefined);
+    const host = request.getHeader("host");
+    const realm = this.#options.realmOf(host);
+    const address = Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
+    const credentials = this.#admission(realm, request.getHeader("authorization"), address);
+    if (credentials !== null && !("caller" in credentials)) {
+      answerHttp(response, credentials);
+      return;
+    }
+    const offered = request.getHeader("sec-websocket-protocol").split(",");
+    const isPacked = offered.some((name) => name.trim() === "msgpack");
+    const data: SocketData = {
+      realm,
+      user: credentials === null ? null : credentials.caller,
+      format: isPacked ? "msgpack" : "json",
+      host,
+      userAgent: request.getHeader("user-agent"),
+      address,
+      session: null,
+    };
+    response.upgrade(
+      data,
+      request.getHeader("sec-websocket-key"),
+      isPacked ? "msgpack" : "",
+      request.getHeader("sec-websocket-extensions"),
+      context,
+    );
+  }
+
+  /** null: the first frame will say who it is. */
+  #admission(realm: Realm, authorization: string, address: string): Credentials | null {
+    if (this.#isDraining) return refuse.shuttingDown();
+    if (this.#sessions.size >= limits.sockets_max) return refuse.overloaded();
+    return authorization === "" ? null : this.#options.authenticate(realm, authorization, address);
+  }
+
+  #open(socket: Socket): void {
+    const data = socket.getUserData();
+    const { realm } = data;
+    const session: SocketSession = new SocketSession(
+      {
+        send: (bytes, isBinary) => socket.send(bytes, isBinary),
+        bufferedBytes: () => socket.getBufferedAmount(),
+        end: (code, reason) => socket.end(code, reason),
+      },
+      {
+        realm,
+        hub: this.#options.hubOf(realm),
+        format: data.format,
+        client: this.#options.clientName(data.userAgent),
+        siteUrl: `${this.#options.isSecure ? "https" : "http"}://${data.host}`,
+        userAgent: data.userAgent,
+        address: data.address,
+        perform: this.#options.perform,
+        verify: (email, key) => this.#options.verifyKey(realm, { email, key }, data.address),
+        limitFrame: (userId) => this.#options.limitFrame(realm, userId),
+        admit: (userId) => this.#count(`${realm.epoch}:${userId}`, 1),
+        leave: (userId) => void this.#count(`${realm.epoch}:${userId}`, -1),
+      },
+    );
+    data.session = session;
+    this.#sessions.add(session);
+    session.start(data.user);
+  }
+
+  #closed(socket: Socket): void {
+    const { session } = socket.getUserData();
+    if (session === null) return;
+    this.#sessions.delete(session);
+    session.closed();
+  }
+
+  /** @returns false when the person has as many sockets as allowed */
+  #count(name: string, change: 1 | -1): boolean {
+    const count = (this.#counts.get(name) ?? 0) + change;
+    if (count > limits.sockets_per_user_max) return false;
+    if (count <= 0) this.#counts.delete(name);
+    else this.#counts.set(name, count);
+    return true;
+  }
+
+  /** Closes every socket with 1001, a batch at a time. */
+  async drain(): Promise<void> {
+    this.#isDraining = true;
+    const sessions = [...this.#sessions];
+    for (let start = 0; start < sessions.length; start += limits.drain_sockets_per_batch) {
+      for (const session of sessions.slice(start, start + limits.drain_sockets_per_batch)) session.drain();
+      await new Promise<void>((resolve) => {
+        this.#options.clock.after(limits.drain_pause_ms, resolve);
+      });
+    }
+  }
+}
+
+function answerHttp(response: HttpResponse, refusal: Refusal): void {
+  response.cork(() => {
+    response.writeStatus(`${errorCodes[refusal.code].status} ${refusal.code}`);
+    if (refusal.code === "UNAUTHORIZED") response.writeHeader("WWW-Authenticate", 'Basic realm="colloquy"');
+    response.writeHeader("Content-Type", "application/json");
+    response.end(JSON.stringify(errorBody(refusal)));
+  });
+}

@@ -1,0 +1,357 @@
+/**
+ * One WebSocket connection (realtime.md): waits for its credentials, then carries frames to the same operations as REST and
+ * events the other way. Frames are answered with their `ref`; an unknown or wrong one is answered, the connection stays.
+ */
+import { command } from "../../actors/commands.ts";
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { UserRecord } from "../../schemas/records.ts";
+import { lookUp } from "../domain/look-up.ts";
+import type { Perform, Performed } from "../runtime/calls.ts";
+import { bodyOf } from "../runtime/entry.ts";
+import type { Realm } from "../runtime/realm.ts";
+import { type CloseCause, closeCodes } from "./close-codes.ts";
+import type { EncodedEvent } from "./encoded-event.ts";
+import type { Hub } from "./hub.ts";
+import type { LiveQueue } from "./queue.ts";
+import { isLost } from "./replay.ts";
+import { decodeFrame, encodeReply, type Format, type Frame } from "./socket-frames.ts";
+import { type Operation, readOperation } from "./socket-operations.ts";
+import { SocketReader } from "./socket-reader.ts";
+
+/** The part of a uWS socket that a session uses; after the close nothing of it is touched. */
+export interface Connection {
+  /** 1 sent, 0 buffered, 2 dropped (pitfalls 2.3). */
+  send(data: string | Buffer, isBinary: boolean): number;
+  bufferedBytes(): number;
+  end(code: number, reason: string): void;
+}
+
+export interface SessionOptions {
+  readonly realm: Realm;
+  readonly hub: Hub;
+  readonly format: Format;
+  readonly client: string;
+  readonly siteUrl: string;
+  readonly userAgent: string;
+  readonly address: string;
+  readonly perform: Perform;
+  /** Address and key to a person, or why not; failed attempts are counted (D28). */
+  readonly verify: (email: string, key: string) => { readonly caller: UserRecord } | Refusal;
+  /** Frames count against the same limits as REST; null: it may pass. Operations count themselves. */
+  readonly limitFrame: (userId: number) => Refusal | null;
+  /** false: the person has too many sockets. */
+  readonly admit: (userId: number) => boolean;
+  /** The person's socket is gone. */
+  readonly leave: (userId: number) => void;
+}
+
+/** Frames in a row that are refused for too many requests before the connection is ended. */
+const refusedFrames_max = 100;
+
+/** Why credentials are refused decides whether coming back can help. */
+const closeCauses: Readonly<Record<string, CloseCause>> = {
+  USER_DEACTIVATED: "deactivated",
+  RATE_LIMIT_HIT: "rateLimited",
+};
+
+/** What `send` says when uWS did not take the bytes (pitfalls 2.3). */
+const dropped = 2;
+
+let sessions = 0;
+
+/** Names a session's timer. */
+function nextSessionNumber(): number {
+  sessions++;
+  return sessions;
+}
+
+export class SocketSession {
+  readonly #connection: Connection;
+  readonly #options: SessionOptions;
+  #user: UserRecord | null = null;
+  #reader: SocketReader | null = null;
+  #isOpen = true;
+  #callsPending = 0;
+  #framesRefused = 0;
+  #isDraining = false;
+  readonly #timer = `socket:${nextSessionNumber()}`;
+
+  constructor(connection: Connection, options: SessionOptions) {
+    this.#connection = connection;
+    this.#options = options;
+  }
+
+  /** @param user who the upgrade's header said it is; null: the first frame will say */
+  start(user: UserRecord | null): void {
+    if (user === null) this.#awaitCredentials();
+    else this.#admit(user);
+  }
+
+  get isOpen(): boolean {
+    return this.#isOpen;
+  }
+
+  get userId(): number | null {
+    return this.#user?.id ?? null;
+  }
+
+  #awaitCredentials(): void {
+    this.#options.realm.dispatcher.wheel.set(this.#timer, limits.socket_authentication_ms_max, () =>
+      this.close("firstFrameLate"),
+    );
+  }
+
+  #admit(user: UserRecord): boolean {
+    if (!this.#options.admit(user.id)) {
+      this.close("rateLimited");
+      return false;
+    }
+    this.#user = user;
+    this.#options.realm.dispatcher.wheel.cancel(this.#timer);
+    return true;
+  }
+
+  /** A frame arrived. The bytes are valid only now. */
+  receive(bytes: Uint8Array, isBinary: boolean): void {
+    if (!this.#isOpen) return;
+    if (bytes.byteLength > limits.ws_frame_bytes_max) {
+      this.#reply(null, refuse.badRequest(`A frame has at most ${limits.ws_frame_bytes_max} bytes`));
+      this.close("frameTooLarge");
+      return;
+    }
+    const decoded = decodeFrame(this.#options.format, bytes, isBinary);
+    const user = this.#user;
+    if ("refusal" in decoded) {
+      const limited = user === null ? null : this.#limit(user.id);
+      this.#reply(decoded.ref, limited ?? decoded.refusal);
+      if (user === null) this.close("malformed");
+      return;
+    }
+    const { frame } = decoded;
+    if (user === null) {
+      this.#authenticate(frame);
+      return;
+    }
+    const operation = readOperation(frame);
+    // The performer counts operations itself.
+    const limited = operation?.kind === "operation" ? null : this.#limit(user.id);
+    if (limited !== null) this.#reply(frame.ref, limited);
+    else if (operation === null) this.#carryOut(frame, user);
+    else if (operation.kind === "operation") this.#call(frame, operation);
+    else this.#reply(frame.ref, operation);
+  }
+
+  #limit(userId: number): Refusal | null {
+    const limited = this.#options.limitFrame(userId);
+    this.#countRefused(limited !== null);
+    return limited;
+  }
+
+  #authenticate(frame: Frame): void {
+    const { email, api_key: key } = frame.fields;
+    if (frame.type !== "authenticate" || typeof email !== "string" || typeof key !== "string") {
+      this.#reply(frame.ref, refuse.notLoggedIn());
+      this.close("notAuthenticated");
+      return;
+    }
+    const verified = this.#options.verify(email, key);
+    if (!("caller" in verified)) {
+      this.#reply(frame.ref, verified);
+      this.close(lookUp(closeCauses, verified.code) ?? "notAuthenticated");
+      return;
+    }
+    if (!this.#admit(verified.caller)) return;
+    const { realm } = this.#options;
+    const body = { result: "success", msg: "", user_id: verified.caller.id, realm_name: realm.view.realm.name };
+    this.#send(encodeReply(this.#options.format, frame.ref, JSON.stringify(body)));
+  }
+
+  #carryOut(frame: Frame, user: UserRecord): void {
+    switch (frame.type) {
+      case "ping":
+        this.#send(encodeReply(this.#options.format, frame.ref, "{}", "pong"));
+        return;
+      case "ack":
+        // Positions are the client's to know; the log prunes itself.
+        if (!Number.isSafeInteger(frame.fields["last_event_id"])) {
+          this.#reply(frame.ref, refuse.badRequest("last_event_id is not an integer"));
+        }
+        return;
+      case "resume":
+        this.#resume(frame, user);
+        return;
+      case "authenticate":
+        this.#reply(frame.ref, refuse.badRequest("Already authenticated"));
+        return;
+      default:
+        this.#reply(frame.ref, refuse.badRequest(`Unknown frame type '${frame.type.slice(0, 60)}'`));
+    }
+  }
+
+  /** Runs an operation as REST would, and replies with its answer. A register also attaches its queue. */
+  #call(frame: Frame, operation: Operation): void {
+    const user = this.#currentUser();
+    if (user === null) return;
+    if (this.#callsPending >= limits.socket_calls_pending_max) {
+      this.#reply(frame.ref, refuse.overloaded());
+      return;
+    }
+    this.#callsPending++;
+    const { realm, client, siteUrl, userAgent, address, perform } = this.#options;
+    const performed = perform({
+      realm,
+      method: operation.method,
+      path: operation.path,
+      readParams: () => operation.params,
+      hasCredentials: true,
+      credentials: { caller: user },
+      client,
+      siteUrl,
+      userAgent,
+      address: () => address,
+      idempotencyKey: operation.idempotencyKey,
+      onAbort: () => undefined,
+    });
+    const answer = (result: Performed) => {
+      this.#callsPending--;
+      const isRegistered = frame.type === "register" && result.status === 200;
+      const after = isRegistered ? this.#follow(user, result.body) : null;
+      this.#send(encodeReply(this.#options.format, frame.ref, result.body));
+      after?.();
+      this.#countRefused(result.status === 429);
+      if (this.#isDraining && this.#callsPending === 0) this.close("goingAway");
+    };
+    if (performed instanceof Promise) void performed.then(answer);
+    else answer(performed);
+  }
+
+  /** Roles and deactivation may have changed since the socket was opened. */
+  #currentUser(): UserRecord | null {
+    const user = this.#options.realm.view.users.get(this.#user?.id ?? 0);
+    if (user?.isActive === true) return user;
+    this.close("deactivated");
+    return null;
+  }
+
+  #countRefused(isRefused: boolean): void {
+    this.#framesRefused = isRefused ? this.#framesRefused + 1 : 0;
+    if (this.#framesRefused > refusedFrames_max) this.close("rateLimited");
+  }
+
+  /** After a register: the reply goes first, then the events. */
+  #follow(user: UserRecord, body: string): (() => void) | null {
+    const { queue_id: queueId, last_event_id: lastEventId } = JSON.parse(body) as {
+      queue_id: string;
+      last_event_id: number;
+    };
+    const queue = this.#options.hub.queue(queueId);
+    if (queue === undefined) return null;
+    if (!this.#isOpen) {
+      // Nobody will ever read it: the client does not know its id.
+      const end = command({ actor: "user", id: user.id }, "queue.delete", { queueId }, null);
+      this.#options.realm.dispatcher.tell(end);
+      return null;
+    }
+    return () => this.#attach(queue, lastEventId);
+  }
+
+  #resume(frame: Frame, user: UserRecord): void {
+    const { queue_id: queueId, last_event_id: lastEventId } = frame.fields;
+    if (typeof queueId !== "string" || !Number.isSafeInteger(lastEventId)) {
+      this.#reply(frame.ref, refuse.badRequest("resume needs queue_id and last_event_id"));
+      return;
+    }
+    const { hub, realm } = this.#options;
+    const queue = hub.queue(queueId);
+    const after = Math.max(lastEventId as number, (queue?.record.createdAtPosition ?? 0) - 1);
+    if (queue === undefined || queue.userId !== user.id || isLost(realm, queue, after)) {
+      this.#reply(frame.ref, refuse.badEventQueueId(queueId));
+      return;
+    }
+    this.#send(
+      encodeReply(this.#options.format, frame.ref, JSON.stringify({ result: "success", msg: "", queue_id: queueId })),
+    );
+    this.#attach(queue, after);
+  }
+
+  /** One queue per socket: an earlier one of this socket waits for another reader. */
+  #attach(queue: LiveQueue, after: number): void {
+    if (!this.#isOpen) return;
+    this.#reader?.release();
+    const { reader: former } = queue;
+    const reader = new SocketReader(this.#options.hub, queue, {
+      isOpen: () => this.#isOpen,
+      bufferedBytes: () => (this.#isOpen ? this.#connection.bufferedBytes() : 0),
+      sendEvent: (event, to, position) => this.#sendEvent(event, to, position),
+      close: (cause) => this.close(cause),
+    });
+    queue.reader = reader;
+    if (former.kind === "socket") former.takenOver();
+    if (former.kind === "poll") former.replace();
+    this.#reader = reader;
+    void reader.follow(after);
+  }
+
+  #sendEvent(event: EncodedEvent, queue: LiveQueue, after: number): void {
+    const owner = this.#options.realm.view.users.get(queue.userId);
+    const encoding = owner === undefined ? null : event.for(owner, queue);
+    if (encoding === null) return;
+    const isPacked = this.#options.format === "msgpack";
+    const left = encoding.after(after);
+    if (left.events.length > 0) this.#transmit(isPacked ? left.packedFrame : left.jsonFrame, isPacked);
+  }
+
+  #reply(ref: string | null, refusal: Refusal): void {
+    this.#send(encodeReply(this.#options.format, ref, JSON.stringify(bodyOf(refusal))));
+  }
+
+  #send(data: string | Buffer): void {
+    this.#transmit(data, typeof data !== "string");
+  }
+
+  /**
+   * E3: what cannot be sent is never dropped in silence; the client is told to come back. A reader is judged by what it had
+   * left unread before: one large answer alone ends nobody.
+   */
+  #transmit(data: string | Buffer, isBinary: boolean): void {
+    if (!this.#isOpen) return;
+    if (this.#connection.bufferedBytes() > limits.socket_buffer_bytes_soft_max) {
+      this.close("slowReader");
+      return;
+    }
+    if (this.#connection.send(data, isBinary) === dropped) this.close("slowReader");
+  }
+
+  /** Shutdown: calls in flight are finished first. */
+  drain(): void {
+    this.#isDraining = true;
+    if (this.#callsPending === 0) this.close("goingAway");
+  }
+
+  drained(): void {
+    this.#reader?.drained();
+  }
+
+  close(cause: CloseCause): void {
+    if (!this.#isOpen) return;
+    this.#isOpen = false;
+    this.#leave();
+    const { code, reason } = closeCodes[cause];
+    this.#connection.end(code, reason);
+  }
+
+  /** uWS says that the connection is gone: nothing of it may be touched any more. */
+  closed(): void {
+    this.#isOpen = false;
+    this.#leave();
+  }
+
+  #leave(): void {
+    this.#options.realm.dispatcher.wheel.cancel(this.#timer);
+    this.#reader?.release();
+    this.#reader = null;
+    if (this.#user !== null) this.#options.leave(this.#user.id);
+    this.#user = null;
+  }
+}

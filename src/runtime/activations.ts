@@ -1,0 +1,35 @@
+/**
+ * Live actors: bounded maps of plain snapshots, least recently used first out (passivation). What falls out comes back from
+ * its row; volatile actors, which have a map of their own, have lapsed when they fall out.
+ */
+import { LRUCache } from "lru-cache";
+import type { AnyMachineSnapshot } from "xstate";
+import type { ActorKind } from "../../actors/kinds.ts";
+import { limits } from "../../schemas/limits.ts";
+
+/** An actor after a command: its name before and now (a conversation gets and loses its id), and what it became. */
+export interface Activated {
+  readonly key: string | null;
+  readonly keyAfter: string | null;
+  readonly snapshot: AnyMachineSnapshot;
+}
+
+export class Activations {
+  readonly #durable = new LRUCache<string, AnyMachineSnapshot>({ max: limits.activations_max });
+  readonly #volatile = new LRUCache<string, AnyMachineSnapshot>({ max: limits.volatile_activations_max });
+
+  /** @param key null: the actor has no identity yet */
+  get(kind: ActorKind, key: string | null): AnyMachineSnapshot | undefined {
+    return key === null ? undefined : this.#of(kind).get(key);
+  }
+
+  set(kind: ActorKind, { key, keyAfter, snapshot }: Activated): void {
+    const snapshots = this.#of(kind);
+    if (key !== null && key !== keyAfter) snapshots.delete(key);
+    if (keyAfter !== null) snapshots.set(keyAfter, snapshot);
+  }
+
+  #of(kind: ActorKind): LRUCache<string, AnyMachineSnapshot> {
+    return kind.isVolatile ? this.#volatile : this.#durable;
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * What a call is, however it came (REST or a frame on a socket): an operation, a caller, parameters. Handlers are bound to
+ * operations by id; the composition root merges the tables of all areas.
+ */
+
+import type { Static, TObject, TProperties } from "typebox";
+import type { Endpoint } from "../../schemas/endpoint.ts";
+import type { Refusal } from "../../schemas/errors.ts";
+import type { UserRecord } from "../../schemas/records.ts";
+import type { AskResult, IdempotencyClaim } from "./entry.ts";
+import type { Realm } from "./realm.ts";
+
+/** An answer whose fields are JSON already (events, lists that many ask for): `"events":[...]`, without braces. */
+export interface EncodedAnswer {
+  readonly kind: "encoded";
+  readonly fields: string;
+}
+
+export type Handled = AskResult | EncodedAnswer;
+
+export interface Call<P = unknown> {
+  readonly realm: Realm;
+  /** null where the operation allows anonymous callers. */
+  readonly caller: UserRecord | null;
+  readonly params: P;
+  /** Name of the client program (D35). */
+  readonly client: string;
+  /** What the client calls this server, e.g. `https://chat.example.org`. */
+  readonly siteUrl: string;
+  readonly userAgent: string;
+  /** Where the request came from, for limits; asked for before anything is awaited. */
+  readonly address: () => string;
+  readonly claim: IdempotencyClaim | null;
+  /** Calls back when the caller hangs up; already gone: at once. */
+  readonly onAbort: (callback: () => void) => void;
+}
+
+export type Handler<P = unknown> = (call: Call<P>) => Handled | Promise<Handled>;
+
+export interface Binding {
+  readonly endpoint: Endpoint;
+  readonly handler: Handler;
+}
+
+/** Binds a handler to its operation, with the parameters that the declaration says. */
+export function bind<P extends TProperties, R extends TProperties>(
+  endpoint: Endpoint<P, R>,
+  handler: Handler<Static<TObject<P>>>,
+): Binding {
+  return { endpoint: endpoint as unknown as Endpoint, handler: handler as Handler };
+}
+
+/** The caller of an operation that demands one. The performer guarantees it. */
+export function callerOf(call: Call): UserRecord {
+  if (call.caller === null) throw new Error("this operation has no anonymous callers");
+  return call.caller;
+}
+
+/** A call before its parameters are read: what REST and sockets share. */
+export interface RawCall {
+  readonly realm: Realm;
+  readonly method: string;
+  /** Below /api/v1, still percent-encoded. */
+  readonly path: string;
+  /** Called when the caller is known to be admitted. */
+  readonly readParams: () => ReadonlyMap<string, string> | Refusal;
+  /** Whether any were sent, good or bad. */
+  readonly hasCredentials: boolean;
+  readonly credentials: { readonly caller: UserRecord } | Refusal;
+  readonly client: string;
+  readonly siteUrl: string;
+  readonly userAgent: string;
+  readonly address: () => string;
+  readonly idempotencyKey: string | null;
+  readonly onAbort: (callback: () => void) => void;
+}
+
+/** What comes out: an HTTP status and a body, with headers that a refusal needs. */
+export interface Performed {
+  readonly status: number;
+  readonly body: string;
+  readonly headers: readonly (readonly [string, string])[];
+  readonly closesConnection?: boolean;
+}
+
+export type Perform = (call: RawCall) => Performed | Promise<Performed>;

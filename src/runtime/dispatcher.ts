@@ -1,0 +1,392 @@
+/**
+ * One realm's line of commands and its turns (architecture, idea 3). A turn is one transaction: commands that arrived
+ * since the last one are decided and applied one by one (nested, so that each rolls back alone), then flushed once;
+ * only then are replies settled and events published (M1, M2). Commands form one total order (M7): the line is a queue,
+ * whoever tells goes to its back. What a turn's budget does not reach stays in the line; what was told and would be lost
+ * is written to the mailbox first (M3). If a commit fails, nobody gets an answer and the process ends (M5).
+ */
+import { abandonmentOf } from "../../actors/abandonment.ts";
+import { type Command, command as newCommand } from "../../actors/commands.ts";
+import { refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { Environment } from "../store/environment.ts";
+import type { Delta } from "../store/projections/projection.ts";
+import type { RealmProjections } from "../store/projections/realm-projections.ts";
+import { Claims } from "./claims.ts";
+import type { Clock } from "./clock.ts";
+import { CommandRunner, type Concluded } from "./command-runner.ts";
+import { DurableTimers } from "./durable-timers.ts";
+import type { Staged, StagedEvent } from "./effects-applier.ts";
+import { type AskResult, type Entry, type IdempotencyClaim, ok } from "./entry.ts";
+import { IdempotencyKeys } from "./idempotency.ts";
+import { Ledger } from "./ledger.ts";
+import { isVolatile, Line } from "./line.ts";
+import { PresenceBatches } from "./presence-batches.ts";
+import { RealmView, type TurnState } from "./realm-view.ts";
+import { Tickets } from "./tickets.ts";
+import { TimerWheel } from "./wheel.ts";
+
+/** With fewer leased positions left, the lease is renewed before one more is taken. */
+const positionsLeft_min = 1000;
+
+/** How often a full disk is looked at again for the server's own commands. */
+const diskRetryMs = 1000;
+
+export type { Delta };
+
+/** Where events go: staged as each command is applied, published after the flush. */
+export interface EventSink {
+  /** A row was changed, and projections with it. */
+  changed(delta: Delta): void;
+  stage(event: StagedEvent): void;
+  publish(): void;
+}
+
+/** What the dispatcher reports to: a logger, and the end of the process. */
+export interface Alarm {
+  /** A command threw (M6), or, with null, the delivery of what one brought about. */
+  bug(error: unknown, command: Command | null): void;
+  /** A commit failed (M5). Must not return. */
+  fatal(error: unknown): never;
+}
+
+export interface DispatcherOptions {
+  readonly environment: Environment;
+  readonly projections: RealmProjections;
+  readonly clock: Clock;
+  readonly alarm: Alarm;
+  /** Whether there is room on the disk (M5). */
+  readonly acceptsWrites: () => boolean;
+}
+
+export class Dispatcher {
+  readonly view: RealmView;
+  readonly wheel: TimerWheel;
+  readonly ledger: Ledger;
+  readonly #environment: Environment;
+  readonly #projections: RealmProjections;
+  readonly #clock: Clock;
+  readonly #alarm: Alarm;
+  readonly #acceptsWrites: () => boolean;
+  readonly #turn: TurnState;
+  readonly #runner: CommandRunner;
+  readonly #line = new Line();
+  readonly #claims: Claims;
+  readonly #tickets: Tickets;
+  readonly #timers: DurableTimers;
+  readonly #presence: PresenceBatches;
+  #sink: EventSink = { changed: () => undefined, stage: () => undefined, publish: () => undefined };
+  #isScheduled = false;
+  #isInTurn = false;
+  #isClosed = false;
+  #settlements: (() => void)[] = [];
+  #idleWaiters: (() => void)[] = [];
+  /** A row of the mailbox that threw: it is tried again before everything else (M7). */
+  #retry: Entry | null = null;
+  /** The last mailbox row that is in the line; null: all are. */
+  #recoveredUpTo: number | null = null;
+
+  constructor(options: DispatcherOptions) {
+    this.#environment = options.environment;
+    this.#projections = options.projections;
+    this.#clock = options.clock;
+    this.#alarm = options.alarm;
+    this.#acceptsWrites = options.acceptsWrites;
+    this.ledger = Ledger.open(options.environment);
+    this.#turn = this.ledger.turn;
+    this.view = new RealmView(options.environment, options.projections, this.#turn, () =>
+      this.#isInTurn ? this.#turn.now : Math.max(this.#clock.now(), this.#turn.now),
+    );
+    this.wheel = new TimerWheel(options.clock);
+    this.#tickets = new Tickets(this.wheel);
+    const keys = new IdempotencyKeys(options.environment);
+    this.#claims = new Claims(keys);
+    this.#runner = new CommandRunner({
+      environment: options.environment,
+      projections: options.projections,
+      view: this.view,
+      turn: this.#turn,
+      keys,
+      tickets: this.#tickets,
+    });
+    this.#presence = new PresenceBatches(this.wheel, options.acceptsWrites, (rows) => {
+      this.tell(newCommand({ actor: "realm" }, "presence.persist", { rows }, null));
+    });
+    this.#timers = new DurableTimers(options.environment, options.clock, (entry) => this.#enqueue(entry));
+    this.#recover(0);
+    this.#timers.arm();
+  }
+
+  /** The hub that publishes; set once, before the first command. */
+  attach(sink: EventSink): void {
+    this.#sink = sink;
+  }
+
+  /** Mailbox rows of before go first, in their order (M3, M7), as many as the line takes at a time. */
+  #recover(after: number): void {
+    const limit = limits.queued_commands_max;
+    const rows = this.#environment.rows("mailbox", { start: after + 1, limit });
+    for (const { row } of rows) {
+      const source = { kind: "mailbox", sequence: row.sequence, attempts: row.attempts } as const;
+      this.#enqueue({ command: row.command as Command, source, settle: null, claim: null });
+    }
+    this.#recoveredUpTo = rows.length < limit ? null : (rows.at(-1)?.key ?? null);
+  }
+
+  /** Asks an actor and waits for its answer. Never rejects. */
+  ask(command: Command, claim: IdempotencyClaim | null = null): Promise<AskResult> {
+    return new Promise((settle) => {
+      const refused = this.#refusal(command);
+      if (refused !== null && claim === null) {
+        settle(refused);
+        return;
+      }
+      const settleAll = claim === null ? settle : this.#claims.admit(claim, this.view.now, refused, settle);
+      if (settleAll === null) return;
+      const ticketed = { ...command, ticket: this.#tickets.next() };
+      this.#enqueue({ command: ticketed, source: { kind: "asked" }, settle: settleAll, claim });
+    });
+  }
+
+  /** Puts a command of the server itself into the line; it becomes durable if its turn does not reach it. */
+  tell(command: Command): void {
+    if (!this.#isClosed) this.#enqueue({ command, source: { kind: "told" }, settle: null, claim: null });
+  }
+
+  #refusal(command: Command): AskResult | null {
+    if (this.#isClosed) return refuse.shuttingDown();
+    if (this.#line.length >= limits.queued_commands_max) return refuse.overloaded();
+    if (!isVolatile(command) && !this.#acceptsWrites()) return refuse.storeRefusesWrites();
+    return null;
+  }
+
+  #enqueue(entry: Entry): void {
+    this.#line.push(entry);
+    this.#schedule();
+  }
+
+  /** setImmediate collects what arrives in one pass of the loop into one turn (pitfalls 2.4). */
+  #schedule(): void {
+    if (this.#isScheduled || this.#isInTurn || this.#line.length === 0) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      this.#runTurn();
+    });
+  }
+
+  #runTurn(): void {
+    this.#minDiskSpace();
+    if (this.#line.length === 0) {
+      this.#wakeIdle();
+      return;
+    }
+    this.#isInTurn = true;
+    this.#turn.now = Math.max(this.#clock.now(), this.#turn.now);
+    const isVolatileTurn =
+      this.#line.entries.every(({ command }) => isVolatile(command)) && !this.ledger.needsCeiling();
+    try {
+      if (isVolatileTurn) this.#runLine({ isVolatileTurn });
+      else {
+        this.#environment.transaction(() => {
+          this.#runLine({ isVolatileTurn });
+          this.#spill();
+          this.ledger.write();
+        });
+      }
+    } catch (error) {
+      this.#alarm.fatal(error);
+    }
+    this.#isInTurn = false;
+    this.#afterFlush();
+  }
+
+  /** M5: with the disk nearly full, requests that write are refused; the server's own commands wait for space. */
+  #minDiskSpace(): void {
+    if (this.#acceptsWrites()) {
+      this.#line.restoreHeld();
+      return;
+    }
+    this.#line.setAsideWrites((entry) => entry.settle?.(refuse.storeRefusesWrites()));
+    if (this.#line.heldLength > 0) this.wheel.set("disk:retry", diskRetryMs, () => this.#runTurn());
+  }
+
+  #runLine({ isVolatileTurn }: { isVolatileTurn: boolean }): void {
+    const startedAt = this.#clock.monotonic();
+    const { entries } = this.#line;
+    let taken = 0;
+    let bytes = 0;
+    while (taken < entries.length && taken < limits.turn_commands_max && bytes < limits.turn_bytes_budget) {
+      const entry = entries[taken] as Entry;
+      // What a volatile turn was told to write waits for a turn with a transaction.
+      if (isVolatileTurn && !isVolatile(entry.command)) break;
+      taken++;
+      bytes += this.#process(entry);
+      if (this.#retry !== null || this.#clock.monotonic() - startedAt > limits.turn_budget_ms) break;
+    }
+    this.#line.advance(taken, this.#retry);
+    this.#retry = null;
+  }
+
+  /** Told commands that this turn did not reach are accepted: they must survive (M3). Volatile ones need not (E4). */
+  #spill(): void {
+    for (const entry of this.#line.entries) {
+      if (entry.source.kind !== "told" || isVolatile(entry.command)) continue;
+      const sequence = ++this.#turn.counters.sequence;
+      this.#environment.put("mailbox", sequence, { sequence, command: entry.command, attempts: 0 });
+      entry.source = { kind: "mailbox", sequence, attempts: 0 };
+    }
+  }
+
+  /** @returns bytes written */
+  #process(entry: Entry): number {
+    const concluded = this.#attempt(entry);
+    if (concluded === null) return 0;
+    // From here on memory follows what the nested transaction wrote: an error would leave them different, and ends the
+    // process before the commit (M5, M9).
+    this.#remember(this.#runner.staged);
+    this.#runner.activate(entry.command, concluded);
+    if (entry.source.kind === "timer") this.#timers.finished(entry.source.dueAt, entry.source.sequence);
+    if (concluded.deferred !== null) this.#tickets.wait(concluded.deferred, entry);
+    else if (entry.settle !== null) this.#settleLater(entry.settle, concluded.result);
+    return this.#runner.staged.bytes;
+  }
+
+  #attempt(entry: Entry): Concluded | null {
+    try {
+      return this.#runner.run(entry);
+    } catch (error) {
+      this.#fail(entry, error);
+      return null;
+    }
+  }
+
+  /** M9: memory follows right after the nested transaction returned. */
+  #remember(staged: Staged): void {
+    const turn = this.#turn;
+    for (const [counter, last] of staged.counters) turn.counters[counter] = last;
+    turn.counters.sequence = staged.sequence;
+    turn.position = staged.position;
+    this.ledger.grew(staged.eventBytes);
+    for (const delta of staged.deltas) {
+      this.#projections.apply(delta);
+      this.view.cache.apply(delta);
+      this.#tellSink(() => this.#sink.changed(delta));
+    }
+    for (const row of staged.presences) {
+      this.#projections.apply({ table: "presence", key: row.userId, row });
+      this.#presence.changed(row);
+    }
+    for (const event of staged.events) this.#tellSink(() => this.#sink.stage(event));
+    for (const command of staged.tells)
+      this.#line.push({ command, source: { kind: "told" }, settle: null, claim: null });
+    for (const wake of staged.wakes) this.wheel.set(wake.name, wake.afterMs, () => this.tell(wake.command));
+    if (staged.earliestTimer !== null) this.#timers.scheduled(staged.earliestTimer);
+    for (const { ticket, answer } of staged.replies) {
+      const settle = this.#tickets.take(ticket)?.settle ?? null;
+      if (settle !== null) this.#settleLater(settle, ok(answer));
+    }
+  }
+
+  /** A bug in delivery loses no event, the log has it; it must not undo the command that made it. */
+  #tellSink(work: () => void): void {
+    try {
+      work();
+    } catch (error) {
+      this.#alarm.bug(error, null);
+    }
+  }
+
+  #settleLater(settle: (result: AskResult) => void, result: AskResult): void {
+    this.#settlements.push(() => settle(result));
+  }
+
+  /** M6: a command that throws is refused alone; a row of the mailbox is tried again, three times in all. */
+  #fail(entry: Entry, error: unknown): void {
+    this.#alarm.bug(error, entry.command);
+    if (entry.settle !== null) this.#settleLater(entry.settle, refuse.internalError());
+    else if (!isVolatile(entry.command)) {
+      this.#retry = this.#runner.keepForRetry(entry, error);
+      if (this.#retry === null) this.#abandon(entry.command);
+    }
+    if (entry.source.kind === "timer") this.#timers.finished(entry.source.dueAt, entry.source.sequence);
+  }
+
+  #abandon(dead: Command): void {
+    const { tickets, boot, tell } = abandonmentOf(dead);
+    if (tell !== null) this.#line.push({ command: tell, source: { kind: "told" }, settle: null, claim: null });
+    if (boot !== this.view.counter("boot")) return;
+    for (const ticket of tickets) {
+      const settle = this.#tickets.take(ticket)?.settle ?? null;
+      if (settle !== null) this.#settleLater(settle, refuse.internalError());
+    }
+  }
+
+  #afterFlush(): void {
+    const settlements = this.#settlements;
+    this.#settlements = [];
+    for (const settle of settlements) settle();
+    this.#tellSink(() => this.#sink.publish());
+    const isDry = this.#line.length === 0 && this.#line.heldLength === 0;
+    if (isDry && this.#recoveredUpTo !== null) this.#recover(this.#recoveredUpTo);
+    // At a shutdown, what stands in rows goes on at the next start.
+    if (this.#isClosed && this.#line.isSafe) this.#line.clear();
+    this.#schedule();
+    if (this.#line.length === 0) this.#wakeIdle();
+  }
+
+  #wakeIdle(): void {
+    const waiters = this.#idleWaiters;
+    this.#idleWaiters = [];
+    for (const waiter of waiters) waiter();
+  }
+
+  /** Runs upkeep (pruning) in a transaction of its own, between turns. A failure ends the process like any commit (M5). */
+  maintain(work: () => void): void {
+    if (this.#isInTurn || this.#isClosed || !this.#acceptsWrites()) return;
+    this.#commitAlone(() => {
+      work();
+      this.ledger.write();
+    });
+  }
+
+  #commitAlone(work: () => void): void {
+    try {
+      this.#environment.transaction(work);
+    } catch (error) {
+      this.#alarm.fatal(error);
+    }
+  }
+
+  /** A position for a volatile event that no command made (heartbeats). Raises the lease in time, on a nearly full disk, too: one page (E1). */
+  takePosition(): number {
+    if (this.ledger.leaseLeft() < positionsLeft_min && !this.#isClosed) this.#commitAlone(() => this.ledger.write());
+    return this.#turn.position++;
+  }
+
+  /** When the next durable timer is due; 0: something waits to be done at once; null: nothing does. */
+  get nextDueAt(): number | null {
+    const hasWork = this.#line.length > 0 || this.#environment.keys("mailbox", { limit: 1 }).length > 0;
+    return hasWork ? 0 : (this.#environment.keys("timers", { limit: 1 })[0]?.[0] ?? null);
+  }
+
+  get lineLength(): number {
+    return this.#line.length;
+  }
+
+  /** Resolves when nothing is in the line. */
+  idle(): Promise<void> {
+    if (this.#line.length === 0 && !this.#isInTurn) return Promise.resolve();
+    return new Promise((resolve) => this.#idleWaiters.push(resolve));
+  }
+
+  /** Refuses new requests, finishes those in the line, writes presence, stops the timers. What is in rows goes on at the next start. */
+  async close(): Promise<void> {
+    this.#presence.flush();
+    this.#isClosed = true;
+    await this.idle();
+    this.#tickets.refuseAll();
+    this.wheel.stop();
+    this.#timers.stop();
+  }
+}

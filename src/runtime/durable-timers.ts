@@ -1,0 +1,75 @@
+/**
+ * Durable timers (M8): rows ordered by due time. One clock timer sleeps until the next; due rows go into the line and
+ * are removed in the transaction that processes them. After a restart the overdue ones fire late, but once.
+ */
+import type { Command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { Environment } from "../store/environment.ts";
+import type { Clock } from "./clock.ts";
+import type { Entry } from "./entry.ts";
+
+const dueRows_max = 100;
+
+export class DurableTimers {
+  readonly #environment: Environment;
+  readonly #clock: Clock;
+  readonly #fire: (entry: Entry) => void;
+  /** Rows that are in the line already. */
+  readonly #firing = new Set<string>();
+  #nextDueAt: number | null = null;
+  #cancel: (() => void) | null = null;
+  #isStopped = false;
+
+  constructor(environment: Environment, clock: Clock, fire: (entry: Entry) => void) {
+    this.#environment = environment;
+    this.#clock = clock;
+    this.#fire = fire;
+  }
+
+  /** A row was written. */
+  scheduled(dueAt: number): void {
+    if (this.#nextDueAt === null || dueAt < this.#nextDueAt) this.#sleepUntil(dueAt);
+  }
+
+  /** A row was processed and is gone. */
+  finished(dueAt: number, sequence: number): void {
+    this.#firing.delete(`${dueAt}:${sequence}`);
+    if (this.#nextDueAt === null) this.#sleepUntil(this.#clock.now());
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancel?.();
+  }
+
+  /** Looks for due rows and sleeps until the next one. */
+  arm(): void {
+    const now = this.#clock.now();
+    const rows = this.#environment.rows("timers", { limit: dueRows_max + this.#firing.size });
+    this.#nextDueAt = null;
+    for (const { row } of rows) {
+      const name = `${row.dueAt}:${row.sequence}`;
+      if (this.#firing.has(name)) continue;
+      if (row.dueAt > now) {
+        this.#sleepUntil(row.dueAt);
+        return;
+      }
+      this.#firing.add(name);
+      this.#fire({
+        command: row.command as Command,
+        source: { kind: "timer", dueAt: row.dueAt, sequence: row.sequence },
+        settle: null,
+        claim: null,
+      });
+    }
+  }
+
+  /** Long sleeps are cut, so that a clock that jumps is noticed. */
+  #sleepUntil(dueAt: number): void {
+    if (this.#isStopped) return;
+    this.#nextDueAt = dueAt;
+    this.#cancel?.();
+    const delay = Math.min(Math.max(0, dueAt - this.#clock.now()), limits.timer_sleep_ms_max);
+    this.#cancel = this.#clock.after(delay, () => this.arm());
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * Carries out the effects of one command inside its nested transaction and notes what follows from them. The notes are
+ * data: the dispatcher applies them to memory after the nested transaction returned (M9), and answers and publishes
+ * after the turn's flush (M1).
+ */
+import type { Command } from "../../actors/commands.ts";
+import type { Answer, Effect, Ticket } from "../../actors/effects.ts";
+import type { CounterName, EventRecord, KeyOf, PresenceRecord, RowOf, TableName } from "../../schemas/records.ts";
+import type { Environment } from "../store/environment.ts";
+import type { Delta } from "../store/projections/projection.ts";
+import type { TurnState } from "./realm-view.ts";
+
+export interface StagedEvent {
+  readonly record: EventRecord;
+  /** null: durable. Otherwise older undelivered volatile events with this key are dropped (E4). */
+  readonly replaces: string | null;
+}
+
+/** What a command did, to be applied to memory when its transaction has returned. */
+export interface Staged {
+  readonly deltas: Delta[];
+  readonly events: StagedEvent[];
+  readonly tells: Command[];
+  readonly wakes: { name: string; afterMs: number; command: Command }[];
+  readonly replies: { ticket: Ticket; answer: Answer }[];
+  readonly presences: PresenceRecord[];
+  readonly counters: [CounterName, number][];
+  earliestTimer: number | null;
+  position: number;
+  sequence: number;
+  bytes: number;
+  eventBytes: number;
+}
+
+export function newStage(): Staged {
+  return {
+    deltas: [],
+    events: [],
+    tells: [],
+    wakes: [],
+    replies: [],
+    presences: [],
+    counters: [],
+    earliestTimer: null,
+    position: 0,
+    sequence: 0,
+    bytes: 0,
+    eventBytes: 0,
+  };
+}
+
+/** Makes a stage ready for the next command: one serves all, so that a turn makes little garbage. */
+export function clearStage(staged: Staged, turn: TurnState): void {
+  staged.deltas.length = 0;
+  staged.events.length = 0;
+  staged.tells.length = 0;
+  staged.wakes.length = 0;
+  staged.replies.length = 0;
+  staged.presences.length = 0;
+  staged.counters.length = 0;
+  staged.earliestTimer = null;
+  staged.position = turn.position;
+  staged.sequence = turn.counters.sequence;
+  staged.bytes = 0;
+  staged.eventBytes = 0;
+}
+
+/** Whether any effect needs the disk; if not, the command needs no nested transaction. */
+export function isDurable(effect: Effect): boolean {
+  return effect.kind === "put" || effect.kind === "remove" || effect.kind === "emit" || effect.kind === "schedule";
+}
+
+/** @throws Error when a write fails to encode or the key is too long: the command rolls back alone (M6) */
+export function applyEffect(effect: Effect, environment: Environment, turn: TurnState, staged: Staged): void {
+  switch (effect.kind) {
+    case "put":
+      staged.bytes += environment.put(effect.table, effect.key as KeyOf<TableName>, effect.row as RowOf<TableName>);
+      staged.deltas.push({ table: effect.table, key: effect.key, row: effect.row as RowOf<TableName> });
+      return;
+    case "remove":
+      environment.remove(effect.table, effect.key as KeyOf<TableName>);
+      staged.deltas.push({ table: effect.table, key: effect.key, row: null });
+      return;
+    case "count":
+      staged.counters.push([effect.counter, effect.last]);
+      return;
+    case "emit": {
+      const record = eventRecord(effect, turn, staged);
+      const bytes = environment.put("events", record.position, record);
+      staged.bytes += bytes;
+      staged.eventBytes += bytes;
+      staged.events.push({ record, replaces: null });
+      return;
+    }
+    case "signal":
+      staged.events.push({ record: eventRecord(effect, turn, staged), replaces: effect.replaces });
+      return;
+    case "tell":
+      staged.tells.push(effect.command);
+      return;
+    case "schedule":
+      staged.sequence++;
+      staged.bytes += environment.put("timers", [effect.dueAt, staged.sequence], {
+        dueAt: effect.dueAt,
+        sequence: staged.sequence,
+        command: effect.command,
+      });
+      staged.earliestTimer = Math.min(staged.earliestTimer ?? effect.dueAt, effect.dueAt);
+      return;
+    case "wake":
+      staged.wakes.push({ name: effect.name, afterMs: effect.afterMs, command: effect.command });
+      return;
+    case "reply":
+      staged.replies.push({ ticket: effect.ticket, answer: effect.answer });
+      return;
+    case "present":
+      // The row took the position as its update id (E1).
+      staged.position++;
+      staged.presences.push(effect.row);
+      return;
+    default:
+      effect satisfies never;
+  }
+}
+
+function eventRecord(
+  effect: Extract<Effect, { kind: "emit" | "signal" }>,
+  turn: TurnState,
+  staged: Staged,
+): EventRecord {
+  staged.position += effect.kind === "emit" ? effect.span : 1;
+  const position = staged.position - 1;
+  return { position, at: turn.now, type: effect.type, audience: effect.audience, body: effect.body };
+}

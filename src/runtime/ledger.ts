@@ -1,0 +1,75 @@
+/**
+ * The numbers of a realm that must never repeat: counters, event positions, the last turn's time (M4, E1).
+ * Counters are written once per turn. Positions are leased: a ceiling is persisted ahead, so that a volatile
+ * event takes one without a disk write, and a restart begins at the ceiling.
+ */
+import { limits } from "../../schemas/limits.ts";
+import { type CounterName, counterNames } from "../../schemas/records.ts";
+import type { Environment } from "../store/environment.ts";
+import type { TurnState } from "./realm-view.ts";
+
+interface LedgerRow {
+  readonly counters: Readonly<Partial<Record<CounterName, number>>>;
+  readonly positionCeiling: number;
+  readonly turnAt: number;
+  readonly eventBytes: number;
+}
+
+export class Ledger {
+  readonly turn: TurnState;
+  readonly #environment: Environment;
+  #ceiling: number;
+  #eventBytes: number;
+
+  private constructor(environment: Environment, row: LedgerRow) {
+    this.#environment = environment;
+    const counters = Object.fromEntries(counterNames.map((name) => [name, row.counters[name] ?? 0]));
+    this.turn = {
+      now: row.turnAt,
+      position: row.positionCeiling,
+      counters: counters as Record<CounterName, number>,
+    };
+    this.#ceiling = row.positionCeiling;
+    this.#eventBytes = row.eventBytes;
+  }
+
+  /** Reads the ledger and begins a new boot: positions start at the ceiling of before (E1). Flushed when it returns. */
+  static open(environment: Environment): Ledger {
+    const stored = environment.get("meta", "ledger")?.value as LedgerRow | undefined;
+    const ledger = new Ledger(environment, stored ?? { counters: {}, positionCeiling: 1, turnAt: 0, eventBytes: 0 });
+    ledger.turn.counters.boot++;
+    environment.transaction(() => ledger.write());
+    return ledger;
+  }
+
+  /** The event log grew, or shrank when negative. */
+  grew(bytes: number): void {
+    this.#eventBytes = Math.max(0, this.#eventBytes + bytes);
+  }
+
+  get eventBytes(): number {
+    return this.#eventBytes;
+  }
+
+  /** Whether the next turn has to write, however volatile it is: the lease runs out. */
+  needsCeiling(): boolean {
+    return this.leaseLeft() < limits.counter_lease_positions / 2;
+  }
+
+  /** Positions that may still be taken without a disk write. */
+  leaseLeft(): number {
+    return this.#ceiling - this.turn.position;
+  }
+
+  /** Only inside a turn's transaction, as its last write. Always: the turn's time is part of it (M4). */
+  write(): void {
+    if (this.needsCeiling()) this.#ceiling = this.turn.position + limits.counter_lease_positions;
+    const row: LedgerRow = {
+      counters: { ...this.turn.counters },
+      positionCeiling: this.#ceiling,
+      turnAt: this.turn.now,
+      eventBytes: this.#eventBytes,
+    };
+    this.#environment.put("meta", "ledger", { value: row });
+  }
+}

@@ -1,0 +1,123 @@
+/**
+ * The realms of a data folder: which host names which (D4), opened when first asked for. Realms that another program adds
+ * (cli create-realm) are found when an unknown name is asked for.
+ */
+import { join } from "node:path";
+import { limits } from "../../schemas/limits.ts";
+import type { RealmEntry, RootStore } from "../store/root.ts";
+import type { Clock } from "./clock.ts";
+import type { Alarm } from "./dispatcher.ts";
+import { Realm } from "./realm.ts";
+
+export interface RealmHostOptions {
+  readonly dataDir: string;
+  readonly root: RootStore;
+  readonly clock: Clock;
+  readonly alarm: Alarm;
+  readonly acceptsWrites: () => boolean;
+  /** A realm was opened: wire what serves it. */
+  readonly onOpen: (realm: Realm) => void;
+}
+
+/** How long the list of realms is believed when a name is not in it. */
+const relistMs = 1000;
+
+export class RealmHost {
+  readonly #options: RealmHostOptions;
+  readonly #open = new Map<number, Realm>();
+  #entries: RealmEntry[] = [];
+  #byLabel = new Map<string, RealmEntry>();
+  #byHost = new Map<string, RealmEntry>();
+  #listedAt = Number.NEGATIVE_INFINITY;
+  #cancelDue: () => void = () => undefined;
+
+  constructor(options: RealmHostOptions) {
+    this.#options = options;
+    this.#list();
+  }
+
+  #list(): void {
+    this.#listedAt = this.#options.clock.monotonic();
+    this.#entries = this.#options.root.realms();
+    this.#byLabel = new Map(this.#entries.filter(({ label }) => label !== "").map((entry) => [entry.label, entry]));
+    this.#byHost = new Map(this.#entries.flatMap((entry) => entry.hosts.map((host) => [host, entry] as const)));
+  }
+
+  /** Exact host, then first label of a name; everything else is the default realm (D4). @param hostHeader may carry a port */
+  realmOf(hostHeader: string): Realm {
+    const host = hostHeader.toLowerCase().replace(/:\d+$/, "");
+    const entry = this.#find(host) ?? this.#entries[0];
+    if (entry === undefined) throw new Error("the data folder has no realm");
+    return this.#open.get(entry.id) ?? this.open(entry);
+  }
+
+  #find(host: string): RealmEntry | undefined {
+    const exact = this.#byHost.get(host);
+    if (exact !== undefined) return exact;
+    const isName = /^[a-z0-9.-]+$/.test(host) && !/^[\d.]+$/.test(host);
+    if (!isName) return undefined;
+    const label = host.includes(".") ? host.slice(0, host.indexOf(".")) : "";
+    const known = this.#byLabel.get(label);
+    if (known !== undefined || this.#options.clock.monotonic() - this.#listedAt < relistMs) return known;
+    this.#list();
+    return this.#byHost.get(host) ?? this.#byLabel.get(label);
+  }
+
+  /** While it is open, its hint says "at once": after a crash it is opened at the next start, whatever waits in it (M8). */
+  open(entry: RealmEntry): Realm {
+    const realm = new Realm({
+      folder: realmFolder(this.#options.dataDir, entry.id),
+      clock: this.#options.clock,
+      alarm: this.#options.alarm,
+      acceptsWrites: this.#options.acceptsWrites,
+    });
+    this.#open.set(entry.id, realm);
+    if (entry.dueHint !== 0) this.#options.root.putRealm({ ...entry, dueHint: 0 });
+    this.#options.onOpen(realm);
+    return realm;
+  }
+
+  /** Opens the default realm and those with something due, and looks again when the next is: so that timers fire (M8). */
+  openDue(): void {
+    const now = this.#options.clock.now();
+    let next = Number.POSITIVE_INFINITY;
+    this.#entries.forEach((entry, index) => {
+      if (this.#open.has(entry.id)) return;
+      const dueAt = index === 0 ? 0 : (entry.dueHint ?? Number.POSITIVE_INFINITY);
+      if (dueAt > now) next = Math.min(next, dueAt);
+      else if (index === 0) this.open(entry);
+      else this.#openAlone(entry);
+    });
+    if (next === Number.POSITIVE_INFINITY) return;
+    const delay = Math.min(next - now, limits.timer_sleep_ms_max);
+    this.#cancelDue = this.#options.clock.after(delay, () => this.openDue());
+  }
+
+  /** Realms share nothing: one that is damaged or newer keeps none of the others from serving. */
+  #openAlone(entry: RealmEntry): void {
+    try {
+      this.open(entry);
+    } catch (error) {
+      this.#options.alarm.bug(error, null);
+    }
+  }
+
+  get openRealms(): Iterable<Realm> {
+    return this.#open.values();
+  }
+
+  /** Closes every realm and leaves hints of what is due. */
+  async close(): Promise<void> {
+    this.#cancelDue();
+    for (const entry of this.#entries) {
+      const realm = this.#open.get(entry.id);
+      if (realm === undefined) continue;
+      const dueHint = await realm.close();
+      this.#options.root.putRealm({ ...entry, dueHint });
+    }
+  }
+}
+
+export function realmFolder(dataDir: string, id: number): string {
+  return join(dataDir, "realms", String(id));
+}

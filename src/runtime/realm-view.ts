@@ -1,0 +1,79 @@
+/** The View of a realm: projections and rows, with the counters of the turn (M4, M9). */
+import type { CounterName, KeyOf, RowOf, TableName } from "../../schemas/records.ts";
+import type { RangeOptions, View } from "../domain/view.ts";
+import type { Environment } from "../store/environment.ts";
+import type { RealmProjections } from "../store/projections/realm-projections.ts";
+import { RowCache } from "./row-cache.ts";
+
+/** What changes while a turn runs. The dispatcher is its only writer. */
+export interface TurnState {
+  now: number;
+  position: number;
+  readonly counters: Record<CounterName, number>;
+}
+
+export class RealmView implements View {
+  readonly cache = new RowCache();
+  readonly #environment: Environment;
+  readonly #projections: RealmProjections;
+  readonly #turn: TurnState;
+  /** Between turns the clock's time is shown; in a turn the turn's. */
+  readonly #now: () => number;
+
+  constructor(environment: Environment, projections: RealmProjections, turn: TurnState, now: () => number) {
+    this.#environment = environment;
+    this.#projections = projections;
+    this.#turn = turn;
+    this.#now = now;
+  }
+
+  get now(): number {
+    return this.#now();
+  }
+  get position(): number {
+    return this.#turn.position;
+  }
+  counter(name: CounterName): number {
+    return this.#turn.counters[name];
+  }
+  get realm() {
+    return this.#projections.realm.record;
+  }
+  get users() {
+    return this.#projections.users;
+  }
+  get channels() {
+    return this.#projections.channels;
+  }
+  get subscriptions() {
+    return this.#projections.subscriptions;
+  }
+  get groups() {
+    return this.#projections.groups;
+  }
+  apiKey(hash: string) {
+    return this.#projections.apiKeys.get(hash);
+  }
+  apiKeysOf(userId: number) {
+    return this.#projections.apiKeys.ofUser(userId);
+  }
+  queue(id: string) {
+    return this.#projections.queues.get(id);
+  }
+  queuesOf(userId: number) {
+    return this.#projections.queues.ofUser(userId);
+  }
+  presence(userId: number) {
+    return this.#projections.presence.get(userId);
+  }
+  row<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined {
+    if (!this.cache.holds(table)) return this.#environment.get(table, key);
+    return this.cache.get(table, key, () => this.#environment.get(table, key));
+  }
+  rows<T extends TableName>(table: T, range: RangeOptions<T>) {
+    return this.#environment.rows(table, range);
+  }
+  keys<T extends TableName>(table: T, range: RangeOptions<T>): KeyOf<T>[] {
+    return this.#environment.keys(table, range);
+  }
+}

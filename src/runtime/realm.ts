@@ -1,0 +1,92 @@
+/** One open realm: its environment, projections, dispatcher and event log. Realms share nothing (architecture, idea 1). */
+import { randomBytes } from "node:crypto";
+import { limits } from "../../schemas/limits.ts";
+import type { View } from "../domain/view.ts";
+import { type Environment, openEnvironment } from "../store/environment.ts";
+import { EventLog } from "../store/event-log.ts";
+import { migrateEnvironment, storeVersion } from "../store/migrations.ts";
+import { RealmProjections } from "../store/projections/realm-projections.ts";
+import type { Clock } from "./clock.ts";
+import { type Alarm, Dispatcher } from "./dispatcher.ts";
+
+export interface RealmOptions {
+  readonly folder: string;
+  readonly clock: Clock;
+  readonly alarm: Alarm;
+  readonly acceptsWrites: () => boolean;
+}
+
+const upkeepMs = 60_000;
+const upkeepAgainMs = 100;
+
+export class Realm {
+  readonly environment: Environment;
+  readonly projections: RealmProjections;
+  readonly dispatcher: Dispatcher;
+  readonly log: EventLog;
+  /** Part of every queue id; a restored backup begins a new one (E1). */
+  readonly epoch: string;
+
+  /** @throws Error when the store is newer than the program or damaged */
+  constructor(options: RealmOptions) {
+    this.environment = openEnvironment(options.folder);
+    try {
+      this.epoch = this.#prepare();
+      this.projections = RealmProjections.rebuild(this.environment);
+    } catch (error) {
+      void this.environment.close();
+      throw error;
+    }
+    this.dispatcher = new Dispatcher({
+      environment: this.environment,
+      projections: this.projections,
+      clock: options.clock,
+      alarm: options.alarm,
+      acceptsWrites: options.acceptsWrites,
+    });
+    this.log = new EventLog(this.environment);
+    this.#keepUp();
+  }
+
+  get view(): View {
+    return this.dispatcher.view;
+  }
+
+  /** @throws Error when the store is newer than the program */
+  #prepare(): string {
+    const version = this.environment.get("meta", "version")?.value as number | undefined;
+    const stored = this.environment.get("meta", "epoch")?.value as string | undefined;
+    const epoch = stored ?? randomBytes(6).toString("hex");
+    this.environment.transaction(() => {
+      if (version !== undefined) migrateEnvironment(this.environment, version);
+      this.environment.put("meta", "version", { value: storeVersion });
+      this.environment.put("meta", "epoch", { value: epoch });
+    });
+    return epoch;
+  }
+
+  /** Prunes the event log now and then, in slices, between turns; while a slice was not enough, soon again. */
+  #keepUp(afterMs = upkeepMs): void {
+    this.dispatcher.wheel.set("upkeep", afterMs, () => {
+      const { ledger, view } = this.dispatcher;
+      const before = ledger.eventBytes;
+      const isDue =
+        before > limits.event_log_bytes_max || this.#oldestEventAge(view.now) > limits.event_log_kept_ms_max;
+      if (isDue) this.dispatcher.maintain(() => ledger.grew(-this.log.prune(view.now, before)));
+      this.#keepUp(ledger.eventBytes < before ? upkeepAgainMs : upkeepMs);
+    });
+  }
+
+  #oldestEventAge(now: number): number {
+    const [oldest] = this.log.read(0, 1);
+    return oldest === undefined ? 0 : now - oldest.at;
+  }
+
+  /** @returns when the next durable timer is due; 0: something waits to be done at once; null: nothing does */
+  async close(): Promise<number | null> {
+    await this.dispatcher.close();
+    const dueHint = this.dispatcher.nextDueAt;
+    await this.environment.close();
+    return dueHint;
+  }
+}

@@ -1,0 +1,251 @@
+/**
+ * The server, wired together (composition root): everything that knows of everything else is here. `main.ts` runs it as a
+ * process, tests run it on port 0.
+ */
+
+import { lookup } from "node:dns/promises";
+import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { refuse } from "../schemas/errors.ts";
+import { BadConfig, type Config } from "./config.ts";
+import { foundRealm } from "./founding.ts";
+import { authenticate, verifyKey } from "./http/authentication.ts";
+import { clientName } from "./http/client-name.ts";
+import { Passwords } from "./http/passwords.ts";
+import { createPerformer } from "./http/performer.ts";
+import { countFailedKey, personName, RateLimits } from "./http/rate-limits.ts";
+import { authenticationRoutes } from "./http/routes/authentication.ts";
+import { channelRoutes } from "./http/routes/channels.ts";
+import { messageRoutes } from "./http/routes/messages.ts";
+import { presenceRoutes } from "./http/routes/presence.ts";
+import { serverRoutes } from "./http/routes/server.ts";
+import { subscriptionRoutes } from "./http/routes/subscriptions.ts";
+import { userRoutes } from "./http/routes/users.ts";
+import { createApp, HttpServer, type TlsOptions, type WebApp } from "./http/server.ts";
+import type { Log } from "./log.ts";
+import { Hub } from "./realtime/hub.ts";
+import { realtimeRoutes } from "./realtime/routes.ts";
+import { SocketServer } from "./realtime/socket-server.ts";
+import { type Clock, systemClock } from "./runtime/clock.ts";
+import type { Alarm } from "./runtime/dispatcher.ts";
+import type { Realm } from "./runtime/realm.ts";
+import { RealmHost } from "./runtime/realm-host.ts";
+import { DiskSpace } from "./store/disk-space.ts";
+import { RootStore } from "./store/root.ts";
+import { followAddress, writeZuliprc } from "./zuliprc.ts";
+
+export class PortInUse extends Error {
+  override readonly name = "PortInUse";
+}
+
+export interface RunningServer {
+  readonly url: string;
+  readonly port: number;
+  readonly zuliprc: string;
+  readonly host: RealmHost;
+  /** For white-box looks of tests, through their one doorway. */
+  readonly hubOf: (realm: Realm) => Hub;
+  /** Finishes or refuses what is in flight, tells sockets to come back, flushes, releases the data folder. */
+  stop(): Promise<void>;
+}
+
+export interface ServerTools {
+  readonly log: Log;
+  readonly clock?: Clock;
+  /** The end of the process when a commit failed (M5). Must not return. */
+  readonly die: (error: unknown) => never;
+}
+
+/** @throws BadConfig, DataFolderInUse, StoreTooNew, PortInUse: each with one clear line */
+export async function startServer(config: Config, tools: ServerTools): Promise<RunningServer> {
+  const clock = tools.clock ?? systemClock;
+  const dataDir = resolve(config.dataDir);
+  const app = createApp(tlsOf(config));
+  if (app === null) throw new BadConfig("TLS_KEY_FILE and TLS_CERT_FILE do not hold a key and its certificate");
+  await checkHost(config.host);
+  const root = openRoot(dataDir);
+  try {
+    root.lock();
+    return await serve(config, tools, { app, clock, dataDir, root });
+  } catch (error) {
+    await root.close();
+    throw error;
+  }
+}
+
+/** @throws BadConfig when the name means no address */
+async function checkHost(host: string): Promise<void> {
+  try {
+    await lookup(host);
+  } catch {
+    throw new BadConfig(`HOST=${JSON.stringify(host)} cannot be used: it names no address`);
+  }
+}
+
+/** @throws BadConfig when the folder cannot be made or written */
+function openRoot(dataDir: string): RootStore {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? String(error);
+    throw new BadConfig(`DATA_DIR=${JSON.stringify(dataDir)} cannot be used: ${reason}`);
+  }
+  return RootStore.open(dataDir);
+}
+
+interface Foundation {
+  readonly app: WebApp;
+  readonly clock: Clock;
+  readonly dataDir: string;
+  readonly root: RootStore;
+}
+
+async function serve(config: Config, tools: ServerTools, foundation: Foundation): Promise<RunningServer> {
+  const { clock, dataDir, root } = foundation;
+  const { log } = tools;
+  const alarm: Alarm = {
+    bug: (error, command) => log.error({ err: error, to: command?.to, type: command?.type }, "a command threw"),
+    fatal: tools.die,
+  };
+  const zuliprc = join(dataDir, "zuliprc");
+  if (root.realms().length === 0) await foundFirst(config, { ...foundation, alarm }, zuliprc);
+  const space = new DiskSpace({
+    folder: dataDir,
+    freeBytesMin: config.storeFreeBytesMin,
+    storeBytesMax: config.storeBytesMax,
+    monotonic: () => clock.monotonic(),
+  });
+  const hubs = new Map<Realm, Hub>();
+  const host = new RealmHost({
+    dataDir,
+    root,
+    clock,
+    alarm,
+    acceptsWrites: () => space.acceptsWrites(),
+    onOpen: (realm) => hubs.set(realm, new Hub(realm, config.presenceLimitedToAccessible)),
+  });
+  const hubOf = (realm: Realm): Hub => hubs.get(realm) as Hub;
+  host.openDue();
+
+  const { http, sockets } = createDoors(config, { app: foundation.app, clock, log, host, hubOf });
+  const port = await http.listen(config.host, config.port);
+  if (port === null) {
+    await host.close();
+    throw new PortInUse(`port ${config.port} on ${config.host} cannot be had: is something else listening there?`);
+  }
+  const url = siteUrl(config, port);
+  followAddress(zuliprc, url);
+  return {
+    url,
+    port,
+    zuliprc,
+    host,
+    hubOf,
+    async stop() {
+      const quiet = http.drain();
+      for (const hub of hubs.values()) hub.dismissPolls();
+      await sockets.drain();
+      await atMost(clock, drainMs, quiet);
+      await host.close();
+      http.close();
+      root.unlock();
+      await root.close();
+    },
+  };
+}
+
+/** How long answers in flight are waited for at shutdown. */
+const drainMs = 2000;
+
+/** Waits for work, but no longer than that. */
+function atMost(clock: Clock, milliseconds: number, work: Promise<void>): Promise<void> {
+  return new Promise((done) => {
+    const cancel = clock.after(milliseconds, done);
+    void work.then(() => {
+      cancel();
+      done();
+    });
+  });
+}
+
+function siteUrl(config: Config, port: number): string {
+  const scheme = config.tlsKeyFile === null ? "http" : "https";
+  return `${scheme}://${config.host.includes(":") ? `[${config.host}]` : config.host}:${port}`;
+}
+
+/** The owner's key is in zuliprc when this resolves. */
+async function foundFirst(config: Config, tools: Foundation & { alarm: Alarm }, zuliprc: string): Promise<void> {
+  const { ownerEmail, ownerPassword, realmName } = config;
+  await foundRealm({ label: "", hosts: [], name: realmName, ownerEmail, ownerPassword }, tools, (key) => {
+    writeZuliprc(zuliprc, { email: ownerEmail, key, site: siteUrl(config, config.port) });
+  });
+}
+
+interface DoorTools {
+  readonly app: WebApp;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly host: RealmHost;
+  readonly hubOf: (realm: Realm) => Hub;
+}
+
+function tlsOf(config: Config): TlsOptions | null {
+  const { tlsKeyFile: keyFile, tlsCertFile: certFile } = config;
+  return keyFile === null || certFile === null ? null : { keyFile, certFile };
+}
+
+/** HTTP and WebSocket on one uWS app, carrying calls to the same operations. */
+function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools) {
+  const rates = new RateLimits(config.rates, () => clock.monotonic());
+  const passwords = new Passwords();
+  const channelOptions = {
+    webPublicStreamsEnabled: config.webPublicStreamsEnabled,
+    topicDeletionTimeoutMs: config.topicDeletionTimeoutMs,
+  };
+  const reportBug = (error: unknown, what: string) => log.error({ err: error, what }, "a handler threw");
+  const performer = createPerformer({
+    bindings: [
+      ...serverRoutes,
+      ...authenticationRoutes(passwords, rates),
+      ...userRoutes(passwords),
+      ...channelRoutes(channelOptions),
+      ...subscriptionRoutes(channelOptions),
+      ...messageRoutes,
+      ...presenceRoutes({ limitsToAccessible: config.presenceLimitedToAccessible }),
+      ...realtimeRoutes({
+        hubOf,
+        idleQueueTimeoutMs: config.idleQueueTimeoutMs,
+        limitsPresence: config.presenceLimitedToAccessible,
+      }),
+    ],
+    rates,
+    reportBug,
+    clock,
+  });
+  const isSecure = tlsOf(config) !== null;
+  const realmOf = (name: string) => host.realmOf(name);
+  const http = new HttpServer({ app, performer, realmOf, isSecure, reportBug });
+  const sockets = new SocketServer({
+    realmOf,
+    hubOf,
+    perform: performer.perform,
+    authenticate: (realm, header, address) => countFailedKey(rates, authenticate(realm.view, header), address),
+    verifyKey: (realm, { email, key }, address) => countFailedKey(rates, verifyKey(realm.view, email, key), address),
+    limitFrame(realm, userId) {
+      const state = rates.take("api", personName(realm.epoch, userId));
+      return state === null || state.retryAfterS === 0 ? null : refuse.rateLimitHit(state.retryAfterS);
+    },
+    clientName,
+    isSecure,
+    clock,
+    reportBug,
+  });
+  sockets.mount(app);
+  return { http, sockets };
+}
+
+/** Whether a folder holds a store already: the CLI asks before it makes one. */
+export function hasStore(dataDir: string): boolean {
+  return existsSync(join(resolve(dataDir), "root"));
+}

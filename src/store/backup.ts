@@ -1,0 +1,85 @@
+/** Copies, restores and checks of a data folder. A restored one begins new epochs, so that old queues are void (E1). */
+import { randomBytes } from "node:crypto";
+import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { rowFields, type TableName } from "../../schemas/records.ts";
+import { type Environment, openEnvironment } from "./environment.ts";
+import type { RootStore } from "./root.ts";
+
+function folderOf(dataDir: string, id: number): string {
+  return join(dataDir, "realms", String(id));
+}
+
+/** The root is copied first: realms only come, so the copy names none whose folder is not copied after it. Each realm is of one moment. */
+export async function backupFolder(root: RootStore, dataDir: string, target: string): Promise<void> {
+  mkdirSync(join(target, "root"), { recursive: true, mode: 0o700 });
+  await root.backup(join(target, "root"));
+  for (const { id } of root.realms()) {
+    const environment = openEnvironment(folderOf(dataDir, id));
+    mkdirSync(folderOf(target, id), { recursive: true, mode: 0o700 });
+    await environment.backup(folderOf(target, id));
+    await environment.close();
+  }
+  for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith("zuliprc"))) {
+    copyFileSync(join(dataDir, name), join(target, name));
+  }
+}
+
+export async function restoreFolder(root: RootStore, dataDir: string): Promise<void> {
+  for (const { id } of root.realms()) {
+    if (!existsSync(folderOf(dataDir, id))) throw new Error(`the backup lacks realm ${id}`);
+    const environment = openEnvironment(folderOf(dataDir, id));
+    environment.transaction(() => {
+      environment.put("meta", "epoch", { value: randomBytes(6).toString("hex") });
+      for (const key of environment.keys("queues", { limit: Number.MAX_SAFE_INTEGER }))
+        environment.remove("queues", key);
+    });
+    await environment.close();
+  }
+}
+
+/** @returns one line per problem */
+export async function checkFolder(root: RootStore, dataDir: string): Promise<string[]> {
+  const problems: string[] = [];
+  for (const { id } of root.realms()) {
+    const environment = openEnvironment(folderOf(dataDir, id));
+    const report = (problem: string) => problems.push(`realm ${id}: ${problem}`);
+    for (const table of Object.keys(rowFields) as TableName[]) checkRows(environment, table, report);
+    checkIndexes(environment, report);
+    await environment.close();
+  }
+  return problems;
+}
+
+function checkRows(environment: Environment, table: TableName, report: (problem: string) => void): void {
+  try {
+    environment.each(table, () => undefined);
+  } catch (error) {
+    report(`${table}: ${error instanceof Error ? error.message : String(error)}`);
+  }
+}
+
+/** Every message has its conversation and its index entries, and the other way round. */
+function checkIndexes(environment: Environment, report: (problem: string) => void): void {
+  let channelMessages = 0;
+  environment.each("messages", (message) => {
+    const conversation = environment.get("conversations", message.conversationId);
+    if (conversation === undefined) {
+      report(`message ${message.id} has no conversation`);
+      return;
+    }
+    if (!environment.has("conversationMessages", [conversation.id, message.id])) {
+      report(`message ${message.id} is not in its conversation`);
+    }
+    if (conversation.channelId === null) return;
+    channelMessages++;
+    if (!environment.has("channelMessages", [conversation.channelId, message.id])) {
+      report(`message ${message.id} is not in its channel`);
+    }
+  });
+  const messages = environment.count("messages");
+  const inConversations = environment.count("conversationMessages");
+  const inChannels = environment.count("channelMessages");
+  if (messages !== inConversations) report(`${messages} messages, ${inConversations} entries of conversations`);
+  if (channelMessages !== inChannels) report(`${channelMessages} channel messages, ${inChannels} entries of channels`);
+}

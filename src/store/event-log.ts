@@ -1,0 +1,53 @@
+/**
+ * The realm's event log (architecture, Event log): one row per durable event, in order of position. It is bounded by bytes
+ * and by age, keeps at least `event_log_kept_ms_min`, and is pruned in slices.
+ */
+import { limits } from "../../schemas/limits.ts";
+import type { EventRecord } from "../../schemas/records.ts";
+import { encodeRow } from "./codec.ts";
+import type { Environment } from "./environment.ts";
+
+export class EventLog {
+  readonly #environment: Environment;
+  #startsAt: number;
+
+  constructor(environment: Environment) {
+    this.#environment = environment;
+    // A log that was never pruned holds everything there ever was.
+    this.#startsAt = (environment.get("meta", "event-log-start")?.value as number | undefined) ?? 0;
+  }
+
+  /** Everything from this position on can be replayed. */
+  get startsAt(): number {
+    return this.#startsAt;
+  }
+
+  /** Rows from a position on, in order. */
+  read(from: number, limit: number): EventRecord[] {
+    return this.#environment.rows("events", { start: from, limit }).map(({ row }) => row);
+  }
+
+  /**
+   * Removes the oldest rows that are too old or too many. Only inside a transaction.
+   * @param bytes what the log holds
+   * @returns bytes removed; 0 when there was nothing to do
+   */
+  prune(now: number, bytes: number): number {
+    let removed = 0;
+    let next = this.#startsAt;
+    for (const { key, row } of this.#environment.rows("events", { limit: limits.event_log_prune_rows_max })) {
+      const age = now - row.at;
+      const isTooOld = age > limits.event_log_kept_ms_max;
+      const isTooMuch = bytes - removed > limits.event_log_bytes_max && age > limits.event_log_kept_ms_min;
+      if (!isTooOld && !isTooMuch) break;
+      removed += encodeRow("events", row).length;
+      this.#environment.remove("events", key);
+      next = key + 1;
+    }
+    if (removed > 0) {
+      this.#environment.put("meta", "event-log-start", { value: next });
+      this.#startsAt = next;
+    }
+    return removed;
+  }
+}

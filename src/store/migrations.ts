@@ -1,0 +1,70 @@
+/**
+ * What an older store needs to become today's. Two kinds: a row that is upgraded when it is read (its version byte is
+ * older than the table's), and a step over the whole environment when the store's version is older.
+ * A store that is newer than the program is refused with a message (issue 7), never guessed at.
+ */
+import type { TableName } from "../../schemas/records.ts";
+import type { Environment } from "./environment.ts";
+
+/** Version of the environment's layout: tables and their keys. */
+export const storeVersion = 1;
+
+/** Version of each table's rows. Raise it together with a row migration. */
+export const rowVersions: Readonly<Record<TableName, number>> = {
+  meta: 1,
+  realm: 1,
+  users: 1,
+  credentials: 1,
+  apiKeys: 1,
+  groups: 1,
+  channels: 1,
+  subscriptions: 1,
+  conversations: 1,
+  topicNames: 1,
+  directNames: 1,
+  directConversations: 1,
+  messages: 1,
+  conversationMessages: 1,
+  channelMessages: 1,
+  snapshots: 1,
+  events: 1,
+  queues: 1,
+  mailbox: 1,
+  timers: 1,
+  deadLetters: 1,
+  idempotency: 1,
+  idempotencyAges: 1,
+  presence: 1,
+};
+
+type Row = Record<string, unknown>;
+
+/** `environmentMigrations[n]` turns an environment of version n into one of version n + 1, inside one transaction. */
+const environmentMigrations: Readonly<Record<number, (environment: Environment) => void>> = {};
+
+/** Only inside a transaction. @throws Error when the store is newer than the program, or a step is missing */
+export function migrateEnvironment(environment: Environment, version: number): void {
+  if (version > storeVersion) {
+    throw new Error(`the realm's store has version ${version}, this program knows ${storeVersion}`);
+  }
+  for (let at = version; at < storeVersion; at++) {
+    const step = environmentMigrations[at];
+    if (step === undefined) throw new Error(`no migration of a store from version ${at}`);
+    step(environment);
+  }
+}
+
+/** `rowMigrations[table][n]` turns a row of version n into one of version n + 1. */
+const rowMigrations: Partial<Record<TableName, Readonly<Record<number, (row: Row) => Row>>>> = {};
+
+/** @throws Error when there is no way from `version` to today's. */
+export function migrateRow(table: TableName, version: number, row: Row): Row {
+  let current = row;
+  if (version > rowVersions[table]) throw new Error(`row of ${table} has version ${version}, newer than this program`);
+  for (let at = version; at < rowVersions[table]; at++) {
+    const step = rowMigrations[table]?.[at];
+    if (step === undefined) throw new Error(`row of ${table}: no migration from version ${at}`);
+    current = step(current);
+  }
+  return current;
+}

@@ -1,0 +1,134 @@
+/** Channels by id and by folded name, and who is subscribed to what, both ways. */
+import { fold } from "../../../schemas/fold.ts";
+import type { ChannelRecord, SubscriptionRecord, UserRecord } from "../../../schemas/records.ts";
+import { type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
+
+export class ChannelsProjection implements Projection {
+  readonly tables = ["channels"] as const;
+  readonly #byId = new Map<number, ChannelRecord>();
+  readonly #byName = new Map<string, number>();
+
+  check({ row }: Delta): void {
+    const channel = row as ChannelRecord | null;
+    if (channel !== null) fold(channel.name);
+  }
+
+  apply(delta: Delta): void {
+    const id = delta.key as number;
+    const before = this.#byId.get(id);
+    if (before !== undefined) this.#byName.delete(fold(before.name));
+    const after = delta.row as ChannelRecord | null;
+    if (after === null) {
+      this.#byId.delete(id);
+      return;
+    }
+    this.#byId.set(id, after);
+    this.#byName.set(fold(after.name), id);
+  }
+
+  get(id: number): ChannelRecord | undefined {
+    return this.#byId.get(id);
+  }
+
+  byName(name: string): ChannelRecord | undefined {
+    const id = this.#byName.get(fold(name));
+    return id === undefined ? undefined : this.#byId.get(id);
+  }
+
+  all(): Iterable<ChannelRecord> {
+    return this.#byId.values();
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  picture(): unknown {
+    return { byId: sortedEntries(this.#byId), byName: sortedEntries(this.#byName) };
+  }
+}
+
+const nobody: ReadonlySet<number> = new Set();
+
+/** A deactivated person keeps the rows and stops counting as a subscriber (behaviour 2.20). */
+export class SubscriptionsProjection implements Projection {
+  readonly tables = ["subscriptions", "users"] as const;
+  readonly #byUser = new Map<number, Map<number, SubscriptionRecord>>();
+  readonly #subscribers = new Map<number, Set<number>>();
+  readonly #former = new Map<number, Set<number>>();
+  readonly #deactivated = new Set<number>();
+
+  apply(delta: Delta): void {
+    if (delta.table === "users") this.#applyUser(delta.key as number, delta.row as UserRecord | null);
+    else this.#applySubscription(delta.key as [number, number], delta.row as SubscriptionRecord | null);
+  }
+
+  #applyUser(userId: number, user: UserRecord | null): void {
+    const isActive = user === null || user.isActive;
+    if (isActive !== this.#deactivated.has(userId)) return;
+    if (isActive) this.#deactivated.delete(userId);
+    else this.#deactivated.add(userId);
+    for (const own of this.ofUser(userId)) this.#place(own.channelId, userId, own);
+  }
+
+  #applySubscription([userId, channelId]: readonly [number, number], after: SubscriptionRecord | null): void {
+    const own = this.#byUser.get(userId);
+    if (after === null) {
+      own?.delete(channelId);
+      if (own?.size === 0) this.#byUser.delete(userId);
+    } else if (own === undefined) {
+      this.#byUser.set(userId, new Map([[channelId, after]]));
+    } else {
+      own.set(channelId, after);
+    }
+    this.#place(channelId, userId, after);
+  }
+
+  #place(channelId: number, userId: number, subscription: SubscriptionRecord | null): void {
+    const isSubscribed = subscription?.isActive === true && !this.#deactivated.has(userId);
+    putIn(this.#subscribers, channelId, userId, isSubscribed);
+    putIn(this.#former, channelId, userId, subscription?.isActive === false);
+  }
+
+  get(userId: number, channelId: number): SubscriptionRecord | undefined {
+    return this.#byUser.get(userId)?.get(channelId);
+  }
+
+  isSubscribed(userId: number, channelId: number): boolean {
+    return this.#subscribers.get(channelId)?.has(userId) === true;
+  }
+
+  ofUser(userId: number): Iterable<SubscriptionRecord> {
+    return this.#byUser.get(userId)?.values() ?? [];
+  }
+
+  ofChannel(channelId: number): ReadonlySet<number> {
+    return this.#subscribers.get(channelId) ?? nobody;
+  }
+
+  formerOfChannel(channelId: number): ReadonlySet<number> {
+    return this.#former.get(channelId) ?? nobody;
+  }
+
+  picture(): unknown {
+    const sets = (map: ReadonlyMap<number, ReadonlySet<number>>) =>
+      sortedEntries(map).map(([id, users]) => [id, sortedNumbers(users)]);
+    return {
+      byUser: sortedEntries(this.#byUser).map(([id, own]) => [id, sortedEntries(own)]),
+      subscribers: sets(this.#subscribers),
+      former: sets(this.#former),
+      deactivated: sortedNumbers(this.#deactivated),
+    };
+  }
+}
+
+function putIn(sets: Map<number, Set<number>>, key: number, member: number, isIn: boolean): void {
+  const set = sets.get(key);
+  if (isIn) {
+    if (set === undefined) sets.set(key, new Set([member]));
+    else set.add(member);
+    return;
+  }
+  set?.delete(member);
+  if (set?.size === 0) sets.delete(key);
+}

@@ -1,0 +1,99 @@
+/** Event queues by id and by person (realtime.md), the realm's own row, and presence (E4). */
+import type { PresenceRecord, QueueRecord, RealmRecord } from "../../../schemas/records.ts";
+import { type Delta, type Projection, sortedEntries } from "./projection.ts";
+
+const none: ReadonlySet<string> = new Set();
+
+export class QueuesProjection implements Projection {
+  readonly tables = ["queues"] as const;
+  readonly #byId = new Map<string, QueueRecord>();
+  readonly #byUser = new Map<number, Set<string>>();
+
+  apply(delta: Delta): void {
+    const id = delta.key as string;
+    const before = this.#byId.get(id);
+    if (before !== undefined) this.#forget(before);
+    const after = delta.row as QueueRecord | null;
+    if (after === null) return;
+    this.#byId.set(id, after);
+    const own = this.#byUser.get(after.userId);
+    if (own === undefined) this.#byUser.set(after.userId, new Set([id]));
+    else own.add(id);
+  }
+
+  #forget(record: QueueRecord): void {
+    this.#byId.delete(record.id);
+    const own = this.#byUser.get(record.userId);
+    own?.delete(record.id);
+    if (own?.size === 0) this.#byUser.delete(record.userId);
+  }
+
+  get(id: string): QueueRecord | undefined {
+    return this.#byId.get(id);
+  }
+
+  ofUser(userId: number): ReadonlySet<string> {
+    return this.#byUser.get(userId) ?? none;
+  }
+
+  all(): Iterable<QueueRecord> {
+    return this.#byId.values();
+  }
+
+  picture(): unknown {
+    return {
+      byId: sortedEntries(this.#byId),
+      byUser: sortedEntries(this.#byUser).map(([id, own]) => [id, [...own].sort()]),
+    };
+  }
+}
+
+export class RealmProjection implements Projection {
+  readonly tables = ["realm"] as const;
+  #record: RealmRecord | null = null;
+
+  apply(delta: Delta): void {
+    this.#record = delta.row as RealmRecord | null;
+  }
+
+  get record(): RealmRecord {
+    if (this.#record === null) throw new Error("the realm has no row of its own: the store is damaged");
+    return this.#record;
+  }
+
+  picture(): unknown {
+    return this.#record;
+  }
+}
+
+/** Latest presence of everybody. Volatile reports change it at once; rows follow in batches (E4). */
+export class PresenceProjection implements Projection {
+  readonly tables = ["presence"] as const;
+  readonly #byUser = new Map<number, PresenceRecord>();
+
+  apply(delta: Delta): void {
+    const userId = delta.key as number;
+    const after = delta.row as PresenceRecord | null;
+    if (after === null) {
+      this.#byUser.delete(userId);
+      return;
+    }
+    // Re-inserted at the end, so that the map runs in order of update ids: a poll reads its tail only.
+    const before = this.#byUser.get(userId);
+    if (before !== undefined && before.updateId >= after.updateId) return;
+    this.#byUser.delete(userId);
+    this.#byUser.set(userId, after);
+  }
+
+  get(userId: number): PresenceRecord | undefined {
+    return this.#byUser.get(userId);
+  }
+
+  all(): Iterable<PresenceRecord> {
+    return this.#byUser.values();
+  }
+
+  picture(): unknown {
+    return sortedEntries(this.#byUser);
+  }
+}

@@ -1,0 +1,75 @@
+/** All projections of one realm: rebuilt from rows when it opens, changed by deltas afterwards (M9). */
+import type { TableName } from "../../../schemas/records.ts";
+import type { Environment } from "../environment.ts";
+import { ChannelsProjection, SubscriptionsProjection } from "./channels.ts";
+import { GroupsProjection } from "./groups.ts";
+import type { Delta, Projection } from "./projection.ts";
+import { PresenceProjection, QueuesProjection, RealmProjection } from "./queues.ts";
+import { ApiKeysProjection, UsersProjection } from "./users.ts";
+
+export class RealmProjections {
+  readonly realm = new RealmProjection();
+  readonly users = new UsersProjection();
+  readonly apiKeys = new ApiKeysProjection();
+  readonly channels = new ChannelsProjection();
+  readonly subscriptions = new SubscriptionsProjection();
+  readonly groups = new GroupsProjection();
+  readonly queues = new QueuesProjection();
+  readonly presence = new PresenceProjection();
+  readonly #byTable = new Map<TableName, Projection[]>();
+
+  constructor() {
+    for (const projection of this.#all()) {
+      for (const table of projection.tables) {
+        const readers = this.#byTable.get(table);
+        if (readers === undefined) this.#byTable.set(table, [projection]);
+        else readers.push(projection);
+      }
+    }
+  }
+
+  #all(): Projection[] {
+    return [
+      this.realm,
+      this.users,
+      this.apiKeys,
+      this.channels,
+      this.subscriptions,
+      this.groups,
+      this.queues,
+      this.presence,
+    ];
+  }
+
+  /** Reads every projected table of the environment. */
+  static rebuild(environment: Environment): RealmProjections {
+    const projections = new RealmProjections();
+    for (const table of projections.#byTable.keys()) {
+      const deltas: Delta[] = [];
+      environment.each(table, (row, key) => deltas.push({ table, key, row }));
+      // In order of update ids, see PresenceProjection.
+      if (table === "presence") deltas.sort((a, b) => updateIdOf(a) - updateIdOf(b));
+      for (const delta of deltas) projections.apply(delta);
+    }
+    return projections;
+  }
+
+  /** @throws Error when some projection could not read the row */
+  check(delta: Delta): void {
+    for (const reader of this.#byTable.get(delta.table) ?? []) reader.check?.(delta);
+  }
+
+  apply(delta: Delta): void {
+    const readers = this.#byTable.get(delta.table);
+    if (readers === undefined) return;
+    for (const reader of readers) reader.apply(delta);
+  }
+
+  picture(): unknown {
+    return this.#all().map((projection) => [projection.tables, projection.picture()]);
+  }
+}
+
+function updateIdOf(delta: Delta): number {
+  return (delta.row as { updateId: number }).updateId;
+}

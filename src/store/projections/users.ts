@@ -1,0 +1,135 @@
+/** People and bots by id and by folded address, and the API keys by hash: authentication is a look-up (architecture). */
+import { fold } from "../../../schemas/fold.ts";
+import type { ApiKeyRecord, UserRecord } from "../../../schemas/records.ts";
+import { roles } from "../../../schemas/types.ts";
+import { type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
+
+export class UsersProjection implements Projection {
+  readonly tables = ["users"] as const;
+  readonly #byId = new Map<number, UserRecord>();
+  readonly #byEmail = new Map<string, number>();
+  readonly #byName = new Map<string, Set<number>>();
+  #activeOwners = 0;
+
+  check({ row }: Delta): void {
+    const user = row as UserRecord | null;
+    if (user === null) return;
+    foldEmail(user.email);
+    fold(user.fullName);
+  }
+
+  apply(delta: Delta): void {
+    const id = delta.key as number;
+    const before = this.#byId.get(id);
+    if (before !== undefined) {
+      this.#byEmail.delete(foldEmail(before.email));
+      this.#unname(before);
+      if (isActiveOwner(before)) this.#activeOwners--;
+    }
+    const after = delta.row as UserRecord | null;
+    if (after === null) {
+      this.#byId.delete(id);
+      return;
+    }
+    this.#byId.set(id, after);
+    this.#byEmail.set(foldEmail(after.email), id);
+    const name = fold(after.fullName);
+    const namesakes = this.#byName.get(name);
+    if (namesakes === undefined) this.#byName.set(name, new Set([id]));
+    else namesakes.add(id);
+    if (isActiveOwner(after)) this.#activeOwners++;
+  }
+
+  #unname(user: UserRecord): void {
+    const name = fold(user.fullName);
+    const namesakes = this.#byName.get(name);
+    namesakes?.delete(user.id);
+    if (namesakes?.size === 0) this.#byName.delete(name);
+  }
+
+  get(id: number): UserRecord | undefined {
+    return this.#byId.get(id);
+  }
+
+  byEmail(email: string): UserRecord | undefined {
+    const id = this.#byEmail.get(foldEmail(email));
+    return id === undefined ? undefined : this.#byId.get(id);
+  }
+
+  named(fullName: string): ReadonlySet<number> {
+    return this.#byName.get(fold(fullName)) ?? nobody;
+  }
+
+  all(): Iterable<UserRecord> {
+    return this.#byId.values();
+  }
+
+  get size(): number {
+    return this.#byId.size;
+  }
+
+  get activeOwners(): number {
+    return this.#activeOwners;
+  }
+
+  picture(): unknown {
+    return {
+      byId: sortedEntries(this.#byId),
+      byEmail: sortedEntries(this.#byEmail),
+      byName: sortedEntries(this.#byName).map(([name, ids]) => [name, sortedNumbers(ids)]),
+      owners: this.#activeOwners,
+    };
+  }
+}
+
+function isActiveOwner(user: UserRecord): boolean {
+  return user.isActive && user.role === roles.owner && user.botType === null;
+}
+
+const nobody: ReadonlySet<number> = new Set();
+
+function foldEmail(email: string): string {
+  return email.toLowerCase();
+}
+
+export class ApiKeysProjection implements Projection {
+  readonly tables = ["apiKeys"] as const;
+  readonly #byHash = new Map<string, ApiKeyRecord>();
+  readonly #byUser = new Map<number, Map<string, ApiKeyRecord>>();
+
+  apply(delta: Delta): void {
+    const hash = delta.key as string;
+    const before = this.#byHash.get(hash);
+    if (before !== undefined) this.#forget(before);
+    const after = delta.row as ApiKeyRecord | null;
+    if (after === null) return;
+    this.#byHash.set(hash, after);
+    const keys = this.#byUser.get(after.userId);
+    if (keys === undefined) this.#byUser.set(after.userId, new Map([[hash, after]]));
+    else keys.set(hash, after);
+  }
+
+  #forget(record: ApiKeyRecord): void {
+    this.#byHash.delete(record.hash);
+    const keys = this.#byUser.get(record.userId);
+    keys?.delete(record.hash);
+    if (keys?.size === 0) this.#byUser.delete(record.userId);
+  }
+
+  get(hash: string): ApiKeyRecord | undefined {
+    return this.#byHash.get(hash);
+  }
+
+  /** Oldest first. */
+  ofUser(userId: number): readonly ApiKeyRecord[] {
+    const keys = this.#byUser.get(userId);
+    return keys === undefined ? [] : [...keys.values()].sort((a, b) => a.createdAt - b.createdAt);
+  }
+
+  picture(): unknown {
+    return {
+      byHash: sortedEntries(this.#byHash),
+      users: sortedEntries(this.#byUser).map(([id, keys]) => [id, sortedEntries(keys)]),
+    };
+  }
+}

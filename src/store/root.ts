@@ -1,0 +1,121 @@
+/** The root environment of a data folder: who owns it, which realms there are, when an idle one has something due (M8). */
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { open, type RootDatabase } from "lmdb";
+import { isRunning, type Owner, thisProcess } from "./data-lock.ts";
+import { storeVersion } from "./migrations.ts";
+
+export interface RealmEntry {
+  readonly id: number;
+  /** First label of its host; "" for the default realm (D4). */
+  readonly label: string;
+  /** Exact hosts beside the label. */
+  readonly hosts: readonly string[];
+  readonly createdAt: number;
+  /** When a closed realm has a timer due at the earliest, or null. */
+  readonly dueHint: number | null;
+}
+
+export class DataFolderInUse extends Error {
+  override readonly name = "DataFolderInUse";
+}
+
+export class StoreTooNew extends Error {
+  override readonly name = "StoreTooNew";
+}
+
+export class RootStore {
+  readonly #database: RootDatabase<unknown, (string | number)[]>;
+
+  private constructor(database: RootDatabase<unknown, (string | number)[]>) {
+    this.#database = database;
+  }
+
+  /** @throws StoreTooNew when a newer program wrote it */
+  static open(dataFolder: string): RootStore {
+    const folder = join(dataFolder, "root");
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    const database = open<unknown, (string | number)[]>({ path: folder, overlappingSync: false, encoding: "json" });
+    const store = new RootStore(database);
+    const version = database.get(["version"]) as number | undefined;
+    if (version !== undefined && version > storeVersion) {
+      throw new StoreTooNew(
+        `the data has version ${version}, this program knows ${storeVersion}: use the newer program`,
+      );
+    }
+    if (version === undefined) store.#write(() => void database.put(["version"], storeVersion));
+    return store;
+  }
+
+  /** @throws DataFolderInUse when another process runs on it */
+  lock(): void {
+    this.#write(() => {
+      const owner = this.#database.get(["owner"]) as Owner | undefined;
+      if (owner !== undefined && owner.pid !== process.pid && isRunning(owner)) {
+        throw new DataFolderInUse(`process ${owner.pid} is running on this data folder`);
+      }
+      void this.#database.put(["owner"], thisProcess());
+    });
+  }
+
+  unlock(): void {
+    this.#write(() => void this.#database.remove(["owner"]));
+  }
+
+  /** In order of their ids; the first one is the default realm. */
+  realms(): RealmEntry[] {
+    const found: RealmEntry[] = [];
+    for (const { value } of this.#database.getRange({ start: ["realm"], end: ["realm", Number.MAX_SAFE_INTEGER] })) {
+      found.push(value as RealmEntry);
+    }
+    return found;
+  }
+
+  /**
+   * Takes the id of a realm that is being made. Until `finishFounding`, nobody else makes one.
+   * @throws DataFolderInUse when another process is making one
+   */
+  beginFounding(): number {
+    let id = 0;
+    this.#write(() => {
+      const founder = this.#database.get(["founder"]) as Owner | undefined;
+      if (founder !== undefined && founder.pid !== process.pid && isRunning(founder)) {
+        throw new DataFolderInUse(`process ${founder.pid} is making another organization: try again`);
+      }
+      id = (this.realms().at(-1)?.id ?? 0) + 1;
+      void this.#database.put(["founder"], thisProcess());
+    });
+    return id;
+  }
+
+  abandonFounding(): void {
+    this.#write(() => void this.#database.remove(["founder"]));
+  }
+
+  finishFounding(entry: RealmEntry): void {
+    this.#write(() => {
+      void this.#database.put(["realm", entry.id], entry);
+      void this.#database.remove(["founder"]);
+    });
+  }
+
+  putRealm(entry: RealmEntry): void {
+    this.#write(() => void this.#database.put(["realm", entry.id], entry));
+  }
+
+  /** Copies the root to an existing empty folder. */
+  async backup(folder: string): Promise<void> {
+    await this.#database.backup(folder, true);
+  }
+
+  async close(): Promise<void> {
+    await this.#database.close();
+  }
+
+  /** A block body: a returned promise would leave the transaction open (pitfalls 1.1). */
+  #write(work: () => void): void {
+    this.#database.transactionSync(() => {
+      work();
+    });
+  }
+}

@@ -1,0 +1,45 @@
+/** `zuliprc`: the file that existing clients and bots read their credentials from. */
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+
+export interface Account {
+  readonly email: string;
+  readonly key: string;
+  /** e.g. http://127.0.0.1:9991 */
+  readonly site: string;
+}
+
+/** Written whole and private (mode 0600), or not at all. */
+export function writeZuliprc(file: string, { email, key, site }: Account): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(`${file}.new`, `[api]\nemail=${email}\nkey=${key}\nsite=${site}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+/**
+ * The server is at another address than last time (another PORT, or PORT=0): the file follows, unless it was given a site that
+ * is not this machine's, e.g. a proxy's name. A file that is gone or was changed beyond recognition is left alone.
+ */
+export function followAddress(file: string, site: string): void {
+  let account: Account;
+  try {
+    account = readZuliprc(file);
+  } catch {
+    return;
+  }
+  const isOurs = /^https?:\/\/(127\.\d+\.\d+\.\d+|localhost|0\.0\.0\.0|\[[0-9a-f:]*\])(:\d+)?$/i.test(account.site);
+  if (isOurs && account.site !== site) writeZuliprc(file, { ...account, site });
+}
+
+/** @throws Error when the file cannot be read or lacks a field */
+export function readZuliprc(file: string): Account {
+  const fields = new Map<string, string>();
+  for (const line of readFileSync(file, "utf8").split(/\r?\n/)) {
+    const match = /^\s*(email|key|site)\s*=\s*(.*?)\s*$/.exec(line);
+    if (match !== null) fields.set(match[1] ?? "", match[2] ?? "");
+  }
+  const [email, key, site] = ["email", "key", "site"].map((name) => fields.get(name));
+  if (email === undefined || key === undefined || site === undefined)
+    throw new Error(`${file} lacks email, key or site`);
+  return { email, key, site };
+}

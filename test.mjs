@@ -1,0 +1,54 @@
+/**
+ * `npm test`: typecheck, lint, then the tests, in order of cheapness; stops at the first that fails. The last line is
+ * `N passed, N failed`, counted over everything that ran.
+ */
+import { spawn } from "node:child_process";
+
+const tapArguments = process.argv.slice(2);
+const steps = [
+  ["typecheck", "tsc", ["--noEmit"]],
+  ["lint", "biome", ["check", "--error-on-warnings", "."]],
+];
+
+function run(command, args, onLine) {
+  return new Promise((resolve) => {
+    const child = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"], shell: false });
+    let rest = "";
+    child.stdout.setEncoding("utf8");
+    child.stdout.on("data", (text) => {
+      process.stdout.write(text);
+      const lines = (rest + text).split("\n");
+      rest = lines.pop() ?? "";
+      for (const line of lines) onLine?.(line);
+    });
+    child.on("error", () => resolve(127));
+    child.on("close", (code) => resolve(code ?? 1));
+  });
+}
+
+let passed = 0;
+let failed = 0;
+
+for (const [name, command, args] of steps) {
+  process.stdout.write(`# ${name}\n`);
+  const code = await run(command, args);
+  if (code === 0) passed++;
+  else failed++;
+}
+
+if (failed === 0) {
+  process.stdout.write("# tests\n");
+  let totals = null;
+  const code = await run("tap", ["run", "--reporter=tap", ...tapArguments], (line) => {
+    const match = /^# (\{ total: .*\})$/.exec(line);
+    if (match !== null) totals = match[1];
+  });
+  const count = (key) => Number(new RegExp(`${key}: (\\d+)`).exec(totals ?? "")?.[1] ?? 0);
+  passed += count("pass");
+  failed += count("fail");
+  // A run that ended badly without saying so is a failure, too.
+  if (totals === null || (code !== 0 && count("fail") === 0)) failed++;
+}
+
+process.stdout.write(`\n${passed} passed, ${failed} failed\n`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,229 @@
+/**
+ * Permissions of a new channel: values of group settings in both forms (spec 2.2, 2.4; behaviour 3.2 to 3.7), what the caller
+ * must be allowed to do, and the order in which POST /channels/create checks (behaviour 2.3).
+ */
+import t from "tap";
+import { command } from "../../actors/commands.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Params } from "../support/client.ts";
+import {
+  channelSeenBy,
+  outcome,
+  personOf,
+  plainChannel,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  systemGroup,
+  write,
+} from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const moderator = await personOf(server, "moderator", roles.moderator);
+const guest = await personOf(server, "guest", roles.guest);
+const group = (name: string) => systemGroup(server, `role:${name}`);
+
+let made = 0;
+async function create(params: Params, by = owner) {
+  made++;
+  return by.post("/channels/create", { name: `channel ${made}`, subscribers: [], ...params });
+}
+
+/** The settings of spec 2.4, and whether role:everyone may hold each (behaviour 3.7). */
+const settings: Readonly<Record<string, boolean>> = {
+  can_add_subscribers_group: false,
+  can_administer_channel_group: false,
+  can_delete_any_message_group: true,
+  can_delete_own_message_group: true,
+  can_move_messages_out_of_channel_group: true,
+  can_move_messages_within_channel_group: true,
+  can_remove_subscribers_group: true,
+  can_send_message_group: true,
+  can_subscribe_group: false,
+  can_resolve_topics_group: true,
+};
+
+t.test(
+  "[spec 2.2] a value is a group's id or people and groups named directly, and is given back normal",
+  async (t) => {
+    const people = [owner.userId, member.userId];
+    const forms: [string, unknown, unknown][] = [
+      ["the id of a group", group("moderators"), group("moderators")],
+      ["one subgroup alone", { direct_members: [], direct_subgroups: [group("members")] }, group("members")],
+      ["nobody at all", { direct_members: [], direct_subgroups: [] }, group("nobody")],
+      [
+        "people",
+        { direct_members: [...people].reverse(), direct_subgroups: [] },
+        { direct_members: people, direct_subgroups: [] },
+      ],
+      [
+        "people and groups, named twice",
+        {
+          direct_members: [member.userId, member.userId],
+          direct_subgroups: [group("moderators"), group("owners"), group("moderators")],
+        },
+        { direct_members: [member.userId], direct_subgroups: [group("owners"), group("moderators")] },
+      ],
+    ];
+    for (const setting of Object.keys(settings)) {
+      for (const [what, sent, given] of forms) {
+        const answer = await create({ [setting]: sent });
+        t.equal(answer.status, 200, `${setting}: ${what}`);
+        t.strictSame((await channelSeenBy(owner, answer.body.id))[setting], given, `${setting}: ${what}`);
+      }
+    }
+  },
+);
+
+t.test("[spec 2.4, 3.7] role:internet may hold nothing, role:everyone what the table says", async (t) => {
+  for (const [setting, allowsEveryone] of Object.entries(settings)) {
+    t.strictSame(
+      outcome(await create({ [setting]: group("internet") })),
+      refusal(`'${setting}' setting cannot be set to 'role:internet' group.`),
+    );
+    const toAll = await create({ [setting]: group("everyone") });
+    if (allowsEveryone) t.equal(toAll.status, 200, setting);
+    else t.strictSame(outcome(toAll), refusal(`'${setting}' setting cannot be set to 'role:everyone' group.`));
+  }
+});
+
+t.test("[spec 2.2] a value names groups and people that exist and are active", async (t) => {
+  const gone = await personOf(server, "gone");
+  await owner.delete(`/users/${gone.userId}`);
+  const sleeping = 5000;
+  write(server, "groups", sleeping, {
+    id: sleeping,
+    name: "sleeping",
+    description: "",
+    isSystem: false,
+    isActive: false,
+    creatorId: null,
+    createdAt: null,
+    memberIds: [],
+    subgroupIds: [],
+  });
+  const refused: [unknown, string][] = [
+    [9999, "Invalid user group"],
+    [sleeping, "User group is deactivated."],
+    [{ direct_members: [9999], direct_subgroups: [] }, "Invalid user ID: 9999"],
+    [{ direct_members: [gone.userId], direct_subgroups: [] }, "User is deactivated"],
+    [{ direct_members: [member.userId], direct_subgroups: [9999] }, "Invalid user group ID: 9999"],
+    [{ direct_members: [member.userId], direct_subgroups: [sleeping] }, "User group is deactivated."],
+  ];
+  for (const [value, msg] of refused) {
+    t.strictSame(outcome(await create({ can_send_message_group: value })), refusal(msg), msg);
+  }
+  for (const value of [{ direct_members: [2] }, { direct_members: [2], direct_subgroups: [], more: 1 }, '"2"', null]) {
+    const answer = await create({ can_send_message_group: value });
+    t.match(answer, {
+      status: 400,
+      body: { code: "BAD_REQUEST", msg: /can_send_message_group/ },
+    });
+  }
+});
+
+t.test("[spec 2.2] the group behind people named directly is nobody else's to use", async (t) => {
+  const first = await create({ can_send_message_group: { direct_members: [member.userId, 2], direct_subgroups: [] } });
+  t.equal(first.status, 200);
+  for (let id = 9; id < 40; id++) {
+    t.strictSame(outcome(await create({ can_send_message_group: id })), refusal("Invalid user group"), String(id));
+  }
+});
+
+t.test("[spec 2.2] people who are deactivated are no longer named by a value", async (t) => {
+  const leaver = await personOf(server, "leaver");
+  const answer = await create({
+    can_send_message_group: { direct_members: [member.userId, leaver.userId], direct_subgroups: [] },
+  });
+  await owner.delete(`/users/${leaver.userId}`);
+  t.strictSame((await channelSeenBy(owner, answer.body.id)).can_send_message_group, {
+    direct_members: [member.userId],
+    direct_subgroups: [],
+  });
+});
+
+t.test("[behaviour 2.3] who may delete messages is set by moderators; anybody may say nobody", async (t) => {
+  for (const setting of ["can_delete_any_message_group", "can_delete_own_message_group"]) {
+    t.strictSame(outcome(await create({ [setting]: group("members") }, member)), refusal("Insufficient permission"));
+    t.equal((await create({ [setting]: group("members") }, moderator)).status, 200);
+    t.equal((await create({ [setting]: group("nobody") }, member)).status, 200);
+  }
+});
+
+t.test("[behaviour 2.3] guests create nothing, and learn only that, whatever they send", async (t) => {
+  t.strictSame(outcome(await create({}, guest)), refusal("Not allowed for guest users"));
+  t.strictSame(outcome(await create({ name: "general" }, guest)), refusal("Not allowed for guest users"));
+  t.strictSame(outcome(await guest.post("/channels/create")), refusal("Not allowed for guest users"));
+});
+
+t.test("[architecture] who has become a guest since the request came is refused in the turn, too", async (t) => {
+  const asked = command({ actor: "realm" }, "channel.create", plainChannel("late"), guest.userId);
+  t.match(await realmOf(server).dispatcher.ask(asked), { kind: "refused", msg: "Not allowed for guest users" });
+});
+
+t.test("[behaviour 2.3] of several broken rules, the first in order is told", async (t) => {
+  const rules: [Params, RegExp][] = [
+    [{ name: "x".repeat(61) }, /^Channel name too long/],
+    [{ name: "general" }, /^Channel 'general' already exists$/],
+    [{ folder_id: 1 }, /^Invalid channel folder ID$/],
+    [{ message_retention_days: 0 }, /^Bad value for 'message_retention_days'/],
+    [{ is_default_stream: true }, /^Insufficient permission$/],
+    [{ is_web_public: true }, /^Web-public channels are not enabled\.$/],
+    [{ can_send_message_group: 9999 }, /^Invalid user group$/],
+    [{ subscribers: [9999] }, /^No such user$/],
+  ];
+  for (const [index, [broken, msg]] of rules.entries()) {
+    const later = Object.assign({}, ...rules.slice(index + 1).map(([params]) => params));
+    const answer = await create({ ...later, ...broken }, member);
+    t.match(answer.body.msg, msg, JSON.stringify(broken));
+  }
+});
+
+t.test(
+  "[spec 4.3] the organization says who creates public and private channels, and who sets a topics policy",
+  async (t) => {
+    const strict = await startTestServer(t);
+    const somebody = await personOf(strict, "somebody");
+    const asked: [string, Params][] = [
+      ["can_create_public_channel_group", {}],
+      ["can_create_private_channel_group", { invite_only: true }],
+      ["can_set_topics_policy_group", { topics_policy: "allow_empty_topic" }],
+    ];
+    const administrators = systemGroup(strict, "role:administrators");
+    const members = systemGroup(strict, "role:members");
+    for (const [setting, params] of asked) {
+      setRealmSettings(strict, Object.fromEntries(asked.map(([name]) => [name, members])));
+      setRealmSettings(strict, { [setting]: administrators });
+      t.strictSame(outcome(await create(params, somebody)), refusal("Insufficient permission"), setting);
+      t.equal((await create(params, strict.owner)).status, 200);
+      for (const [other, allowed] of asked) {
+        if (other === setting) continue;
+        const needsPublic = setting === "can_create_public_channel_group" && allowed["invite_only"] === undefined;
+        if (!needsPublic)
+          t.equal((await create(allowed, somebody)).status, 200, `${setting} does not concern ${other}`);
+      }
+    }
+  },
+);
+
+t.test("[behaviour 3.5] a guest who is named does not hold what everyone may not hold", async (t) => {
+  const value = { direct_members: [guest.userId], direct_subgroups: [] };
+  const name = `for the guest ${made}`;
+  const answer = await create({
+    name,
+    invite_only: true,
+    can_subscribe_group: value,
+    can_add_subscribers_group: value,
+  });
+  t.equal(answer.status, 200);
+  t.equal(await channelSeenBy(guest, answer.body.id), undefined);
+  const tried = await guest.post("/users/me/subscriptions", { subscriptions: [{ name }] });
+  t.equal(tried.status, 400);
+  const run = await create({ subscribers: [guest.userId, member.userId], can_administer_channel_group: value });
+  const { name: ran } = await channelSeenBy(guest, run.body.id);
+  const removal = await guest.delete("/users/me/subscriptions", { subscriptions: [ran], principals: [member.userId] });
+  t.strictSame(outcome(removal), refusal("Insufficient permission"));
+});

@@ -1,0 +1,364 @@
+/**
+ * POST /channels/create, spec 4.3 line by line with 2.4, 8, D8, D9, D15, D19 (behaviour 2.3). Values of group settings are in
+ * channel-groups.test.ts, who sees a channel and what is pushed in streams.test.ts.
+ */
+import t from "tap";
+import { roles } from "../../schemas/types.ts";
+import type { Params } from "../support/client.ts";
+import {
+  channelSeenBy,
+  createChannel,
+  Follower,
+  outcome,
+  personOf,
+  refusal,
+  setRealmSettings,
+  success,
+} from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const moderator = await personOf(server, "moderator", roles.moderator);
+const guest = await personOf(server, "guest", roles.guest);
+
+const nobody = 1;
+const administrators = 3;
+const everyone = 7;
+
+function create(params: Params, by = owner) {
+  return by.post("/channels/create", { subscribers: [], ...params });
+}
+
+/** Nothing of a refused request is kept: the name is still free. */
+async function isFree(name: string): Promise<boolean> {
+  const { body } = await owner.get("/streams", { include_all: true });
+  return !body.streams.some((stream: { name: string }) => stream.name === name);
+}
+
+t.test("[spec 4.3] name and subscribers are enough; every other setting has its default", async (t) => {
+  const made = await owner.post("/channels/create", { name: "plain", subscribers: [member.userId] });
+  t.strictSame(outcome(made), success({ id: made.body.id }));
+  const record = await channelSeenBy(owner, made.body.id);
+  t.ok(Number.isSafeInteger(record.date_created));
+  t.strictSame(record, {
+    stream_id: made.body.id,
+    name: "plain",
+    description: "",
+    rendered_description: "",
+    creator_id: owner.userId,
+    date_created: record.date_created,
+    invite_only: false,
+    is_web_public: false,
+    history_public_to_subscribers: true,
+    is_archived: false,
+    is_recently_active: true,
+    is_announcement_only: false,
+    stream_post_policy: 1,
+    stream_weekly_traffic: null,
+    subscriber_count: 1,
+    first_message_id: null,
+    folder_id: null,
+    message_retention_days: null,
+    topics_policy: "inherit",
+    can_add_subscribers_group: nobody,
+    can_administer_channel_group: { direct_members: [owner.userId], direct_subgroups: [] },
+    can_delete_any_message_group: nobody,
+    can_delete_own_message_group: nobody,
+    can_move_messages_out_of_channel_group: nobody,
+    can_move_messages_within_channel_group: nobody,
+    can_remove_subscribers_group: administrators,
+    can_send_message_group: everyone,
+    can_subscribe_group: nobody,
+    can_resolve_topics_group: nobody,
+  });
+});
+
+t.test("[spec 2.4] what is sent comes back in the record", async (t) => {
+  const sent = {
+    description: "All about **tea**",
+    invite_only: true,
+    history_public_to_subscribers: true,
+    topics_policy: "disable_empty_topic",
+    message_retention_days: 30,
+    can_send_message_group: administrators,
+  };
+  const made = await create({ name: "tea", subscribers: [owner.userId], ...sent });
+  t.match(await channelSeenBy(owner, made.body.id), {
+    name: "tea",
+    description: "All about **tea**",
+    rendered_description: "<p>All about <strong>tea</strong></p>",
+    invite_only: true,
+    history_public_to_subscribers: true,
+    topics_policy: "disable_empty_topic",
+    message_retention_days: 30,
+    can_send_message_group: administrators,
+    stream_post_policy: 2,
+    is_announcement_only: true,
+    subscriber_count: 1,
+  });
+});
+
+t.test("[spec 4.3] name and subscribers are required, and each parameter has its type", async (t) => {
+  const missing = (name: string) =>
+    refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
+  t.strictSame(outcome(await owner.post("/channels/create", { subscribers: [] })), missing("name"));
+  t.strictSame(outcome(await owner.post("/channels/create", { name: "x" })), missing("subscribers"));
+  const wrong: [Params, string][] = [
+    [{ subscribers: "2" }, "subscribers is not a list"],
+    [{ subscribers: "[2" }, "subscribers is not valid JSON"],
+    [{ subscribers: ["2"] }, "subscribers[0] is not an integer"],
+    [{ subscribers: [2, 1.5] }, "subscribers[1] is not an integer"],
+    [{ announce: "True" }, "announce is not valid JSON"],
+    [{ invite_only: 1 }, "invite_only is not a boolean"],
+    [{ is_default_stream: "" }, "is_default_stream is not valid JSON"],
+    [{ folder_id: '"1"' }, "folder_id is not an integer"],
+    [{ topics_policy: "sometimes" }, "Invalid topics_policy"],
+    [{ can_subscribe_group: "[]" }, "can_subscribe_group is not an integer"],
+  ];
+  for (const [params, msg] of wrong) {
+    t.strictSame(outcome(await create({ name: "mistyped", ...params })), refusal(msg), msg);
+  }
+  t.ok(await isFree("mistyped"));
+});
+
+t.test("[spec 2.1] parameters that the operation does not know are listed and ignored", async (t) => {
+  const { body } = await create({ name: "listed", zebra: "1", is_announcement_only: true });
+  t.strictSame(body.ignored_parameters_unsupported, ["is_announcement_only", "zebra"]);
+});
+
+t.test("[spec 5] without credentials nothing is created", async (t) => {
+  const refused = await create({ name: "anonymous" }, owner.anonymous());
+  t.match(refused, { status: 401, body: { code: "UNAUTHORIZED" } });
+  t.ok(await isFree("anonymous"));
+});
+
+t.test("[spec 7, D1] a name in use answers 409 CHANNEL_ALREADY_EXISTS, whatever its case", async (t) => {
+  await createChannel(owner, "Straße und Äpfel", []);
+  for (const name of ["Straße und Äpfel", "straße und äpfel", "  STRAßE UND ÄPFEL ", "straße und A\u0308pfel"]) {
+    const taken = name.trim();
+    t.strictSame(
+      outcome(await create({ name }, member)),
+      refusal(`Channel '${taken}' already exists`, "CHANNEL_ALREADY_EXISTS", 409, { channel_name: taken }),
+      taken,
+    );
+  }
+});
+
+t.test("[M7] of two who create one name at once, one does and the other is told", async (t) => {
+  const answers = await Promise.all([create({ name: "Once" }), create({ name: "once" }, member)]);
+  t.strictSame(answers.map(({ status }) => status).sort(), [200, 409]);
+});
+
+t.test("[S1] the named exception: a private channel that the caller cannot see takes its name, too", async (t) => {
+  await createChannel(owner, "hidden place", [owner], { invite_only: true });
+  t.strictSame(
+    outcome(await create({ name: "Hidden Place" }, member)),
+    refusal("Channel 'Hidden Place' already exists", "CHANNEL_ALREADY_EXISTS", 409, { channel_name: "Hidden Place" }),
+  );
+});
+
+t.test("[spec 8, D8] a name has at most 60 code points, wherever they are in Unicode", async (t) => {
+  for (const letter of ["n", "ü", "🦜"]) {
+    const longest = letter.repeat(60);
+    const made = await create({ name: longest });
+    t.equal(made.status, 200, letter);
+    t.equal((await channelSeenBy(owner, made.body.id)).name, longest);
+    t.strictSame(
+      outcome(await create({ name: letter.repeat(61) })),
+      refusal("Channel name too long (limit: 60 characters)."),
+    );
+  }
+  const { body } = await owner.post("/register", { event_types: [], fetch_event_types: ["realm"] });
+  t.match(body, { max_stream_name_length: 60, max_stream_description_length: 1024 });
+});
+
+t.test("[spec 8, D8] a description has at most 1024 code points", async (t) => {
+  for (const letter of ["d", "🦜"]) {
+    const longest = letter.repeat(1024);
+    const made = await create({ name: `described ${letter}`, description: longest });
+    t.equal((await channelSeenBy(owner, made.body.id)).description, longest);
+    t.strictSame(
+      outcome(await create({ name: `too much ${letter}`, description: letter.repeat(1025) })),
+      refusal("description is too long (limit: 1024 characters)"),
+    );
+    t.ok(await isFree(`too much ${letter}`));
+  }
+});
+
+t.test("[spec 4.3] a name is trimmed, not blank, and printable", async (t) => {
+  const made = await create({ name: " \t roomy  " });
+  t.equal((await channelSeenBy(owner, made.body.id)).name, "roomy");
+  for (const name of ["", "   "]) t.strictSame(outcome(await create({ name })), refusal("name cannot be blank"));
+  for (const [name, position] of [
+    ["a\u0000b", 2],
+    ["tab\there", 4],
+    ["🦜\u007f", 2],
+    ["\ufdd0", 1],
+    ["ab\uffff", 3],
+    ["abc\u{1fffe}", 4],
+  ] as const) {
+    t.strictSame(
+      outcome(await create({ name })),
+      refusal(`Invalid character in channel name, at position ${position}.`),
+    );
+  }
+});
+
+t.test("[spec 4.3] line breaks in a description become blanks", async (t) => {
+  const made = await create({ name: "lines", description: "one\ntwo\r\nthree\rfour" });
+  t.equal((await channelSeenBy(owner, made.body.id)).description, "one two three four");
+});
+
+t.test("[spec 2.4, D9] retention is a number, realm_default or unlimited, bare or as a JSON string", async (t) => {
+  const forms: [unknown, number | null][] = [
+    [1, 1],
+    ['"7"', 7],
+    ["realm_default", null],
+    ['"realm_default"', null],
+    ["unlimited", -1],
+    ['"unlimited"', -1],
+  ];
+  for (const [index, [form, stored]] of forms.entries()) {
+    const made = await create({ name: `kept ${index}`, message_retention_days: form });
+    t.equal(made.status, 200, String(form));
+    t.equal((await channelSeenBy(owner, made.body.id)).message_retention_days, stored, String(form));
+  }
+  for (const form of ["forever", "0", "-1", '"soon"']) {
+    const value = form.replaceAll('"', "");
+    t.strictSame(
+      outcome(await create({ name: "kept badly", message_retention_days: form })),
+      refusal(`Bad value for 'message_retention_days': ${value}`, "REQUEST_VARIABLE_INVALID", 400, {
+        var_name: "message_retention_days",
+        bad_value: value,
+      }),
+    );
+  }
+});
+
+t.test("[D19] organization administrators may set retention, others only realm_default", async (t) => {
+  const administrator = await personOf(server, "administrator", roles.administrator);
+  t.equal((await create({ name: "kept by admin", message_retention_days: 5 }, administrator)).status, 200);
+  t.equal((await create({ name: "kept default", message_retention_days: "realm_default" }, member)).status, 200);
+  for (const by of [member, moderator]) {
+    t.strictSame(
+      outcome(await create({ name: "kept by member", message_retention_days: "unlimited" }, by)),
+      refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL"),
+    );
+  }
+});
+
+t.test("[spec 2.4, D9] topics_policy is one of four, bare or as a JSON string", async (t) => {
+  for (const policy of ["inherit", "allow_empty_topic", "disable_empty_topic", "empty_topic_only"]) {
+    for (const form of [policy, `"${policy}"`]) {
+      const made = await create({ name: `topics ${form}`, topics_policy: form }, member);
+      t.equal((await channelSeenBy(owner, made.body.id)).topics_policy, policy);
+    }
+  }
+});
+
+t.test("[spec 4.3] history: protected by default in a private channel, always shared in a public one", async (t) => {
+  const shared = async (name: string, params: Params) => {
+    const made = await create({ name, subscribers: [owner.userId], ...params });
+    t.equal(made.status, 200, name);
+    return (await channelSeenBy(owner, made.body.id))?.history_public_to_subscribers;
+  };
+  t.equal(await shared("private default", { invite_only: true }), false);
+  t.equal(await shared("private shared", { invite_only: true, history_public_to_subscribers: true }), true);
+  t.equal(await shared("public default", {}), true);
+  t.equal(await shared("public forced", { history_public_to_subscribers: false }), true);
+});
+
+t.test(
+  "[spec 4.3] a default channel is an administrator's to make, public, and joined by who comes later",
+  async (t) => {
+    const follower = await Follower.of(member);
+    t.strictSame(
+      outcome(await create({ name: "for all", is_default_stream: true }, moderator)),
+      refusal("Insufficient permission"),
+    );
+    t.strictSame(
+      outcome(await create({ name: "for all", is_default_stream: true, invite_only: true })),
+      refusal("A default channel cannot be private."),
+    );
+    const made = await create({ name: "for all", is_default_stream: true });
+    await follower.settled();
+    t.strictSame(follower.ofType("default_streams"), [{ type: "default_streams", default_streams: [1, made.body.id] }]);
+    const newcomer = await personOf(server, "newcomer");
+    const { body } = await newcomer.get("/users/me/subscriptions");
+    t.strictSame(
+      body.subscriptions.map(({ name }: { name: string }) => name),
+      ["for all", "general"],
+    );
+    const latecomer = await personOf(server, "foreigner", roles.guest);
+    t.strictSame((await latecomer.get("/users/me/subscriptions")).body.subscriptions, []);
+  },
+);
+
+t.test("[spec 4.3] web-public needs the server's switch, the organization's switch and membership", async (t) => {
+  const webPublic = { is_web_public: true };
+  const disabled = refusal("Web-public channels are not enabled.");
+  t.strictSame(outcome(await create({ name: "web", ...webPublic })), disabled, "the organization's switch is off");
+
+  const open = await startTestServer(t);
+  setRealmSettings(open, { enable_spectator_access: true });
+  const stranger = await personOf(open, "stranger");
+  t.strictSame(outcome(await create({ name: "web", ...webPublic }, stranger)), refusal("Insufficient permission"));
+  const made = await create({ name: "web", ...webPublic }, open.owner);
+  t.match(await channelSeenBy(stranger, made.body.id), {
+    is_web_public: true,
+    invite_only: false,
+    history_public_to_subscribers: true,
+  });
+  t.equal((await create({ name: "private web", invite_only: true, ...webPublic }, open.owner)).status, 400);
+
+  const closed = await startTestServer(t, { environment: { WEB_PUBLIC_STREAMS_ENABLED: "false" } });
+  setRealmSettings(closed, { enable_spectator_access: true });
+  t.strictSame(outcome(await create({ name: "web", ...webPublic }, closed.owner)), disabled, "the server's is off");
+});
+
+t.test("[spec 4.3] subscribers are people who are active; one who is not undoes the whole creation", async (t) => {
+  const gone = await personOf(server, "gone");
+  await owner.delete(`/users/${gone.userId}`);
+  const refused: [number[], string][] = [
+    [[member.userId, 999_999], "No such user"],
+    [[member.userId, gone.userId], "User is deactivated"],
+  ];
+  for (const [subscribers, msg] of refused) {
+    t.strictSame(outcome(await create({ name: "undone", subscribers })), refusal(msg));
+    t.ok(await isFree("undone"));
+  }
+  const made = await create({ name: "done", subscribers: [member.userId, guest.userId, member.userId] });
+  t.equal((await channelSeenBy(owner, made.body.id)).subscriber_count, 2, "named twice is subscribed once");
+  t.equal((await member.get("/users/me/subscriptions")).body.subscriptions.length, 3);
+});
+
+t.test("[S3] a request names at most 20,000 subscribers", async (t) => {
+  const most = Array.from({ length: 20_000 }, (_, index) => 1_000_000 + index);
+  t.strictSame(outcome(await create({ name: "crowded", subscribers: most })), refusal("No such user"));
+  t.strictSame(
+    outcome(await create({ name: "crowded", subscribers: [...most, 3] })),
+    refusal("subscribers is too long (limit: 20000 items)"),
+  );
+});
+
+t.test("[spec 4.3] announce tells of a channel with subscribers; nobody is told of an empty one", async (t) => {
+  const follower = await Follower.of(owner, { apply_markdown: true });
+  await create({ name: "unannounced", subscribers: [member.userId] }, member);
+  await create({ name: "empty", announce: true }, member);
+  await create({ name: "secretly", announce: true, invite_only: true, subscribers: [member.userId] }, member);
+  const made = await create({ name: "hear hear", announce: true, subscribers: [guest.userId] }, member);
+  await follower.settled();
+  const messages = follower.ofType("message");
+  t.equal(messages.length, 1);
+  t.match(messages[0]?.message, {
+    display_recipient: "general",
+    subject: "new channels",
+    sender_full_name: "Notification Bot",
+    content:
+      `<p><span class="user-mention silent" data-user-id="${member.userId}">member 0</span> created a new channel ` +
+      `<a class="stream" data-stream-id="${made.body.id}" href="/#narrow/channel/${made.body.id}-hear-hear">` +
+      "#hear hear</a>.</p>",
+  });
+});

@@ -1,0 +1,310 @@
+/**
+ * HTTP around every operation: the envelope of spec 2.1, unknown paths and methods (D1), HEAD, OPTIONS and CORS, what becomes of
+ * names and values on the way (spec 4, behaviour 1.3). Broken bytes and bounds are in http-bodies.test.ts.
+ */
+import t from "tap";
+import { Type } from "typebox";
+import { defineEndpoint, type Endpoint } from "../../schemas/endpoint.ts";
+import { endpoints } from "../../schemas/index.ts";
+import { limits } from "../../schemas/limits.ts";
+import { Router } from "../../src/http/router.ts";
+import { outcome, refusal, success } from "../support/conversation.ts";
+import { exchange, RawConnection, watchChanges } from "../support/http.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const authorization = `Host: x\r\nAuthorization: ${owner.authorization}\r\n`;
+
+/** A path of an operation, with numbers for its variables. */
+function pathOf(endpoint: Endpoint): string {
+  return endpoint.path.replaceAll(/\{\w+\*?\}/g, "7");
+}
+
+function methodsOf(endpoint: Endpoint): string[] {
+  return endpoints.filter((other) => other.path === endpoint.path).map(({ method }) => method);
+}
+
+/** A message to oneself, as form text. @returns what it says after the server has stored it */
+async function sayEncoded(content: string): Promise<string> {
+  const sent = await owner.send("POST", "/messages", `type=direct&to=[2]&content=${content}`);
+  const read = await owner.get(`/messages/${sent.body.id}`, { apply_markdown: false });
+  return read.body.message.content;
+}
+
+t.test("[spec 2.1] a success has result and an empty msg, no code, and is JSON", async (t) => {
+  const { status, body, headers } = await owner.post("/messages", { type: "direct", to: [2], content: "hi" });
+  t.strictSame({ status, body }, success({ id: body.id }));
+  t.equal(headers.get("Content-Type"), "application/json");
+});
+
+t.test("[spec 2.1] an error has result, msg and code, and is JSON", async (t) => {
+  const answer = await owner.post("/messages", { type: "direct", to: [2] });
+  t.strictSame(
+    outcome(answer),
+    refusal("Missing 'content' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "content" }),
+  );
+  t.equal(answer.headers.get("Content-Type"), "application/json");
+});
+
+t.test("[spec 2.1] names that an operation does not know are listed, ascending, each once", async (t) => {
+  const answer = await owner.send("POST", "/messages?zebra=1&mango=2", "type=direct&to=[2]&content=x&mango=3&apple=");
+  t.strictSame(answer.body.ignored_parameters_unsupported, ["apple", "mango", "zebra"]);
+  const queue = await owner.register({ fetch_event_types: [] });
+  const read = await owner.get("/events", {
+    queue_id: queue.queue_id,
+    last_event_id: queue.last_event_id,
+    dont_block: true,
+    wat: 1,
+  });
+  t.strictSame(outcome(read), success({ events: [], ignored_parameters_unsupported: ["wat"] }), "encoded answers, too");
+});
+
+t.test("[spec 2.1] names of JavaScript's own are names like others", async (t) => {
+  const form = "type=direct&to=[2]&content=x&__proto__=1&constructor=2&hasOwnProperty=3";
+  const { status, body } = await owner.send("POST", "/messages", form);
+  t.strictSame(
+    { status, body },
+    success({ id: body.id, ignored_parameters_unsupported: ["__proto__", "constructor", "hasOwnProperty"] }),
+  );
+});
+
+t.test("[spec 2.1] nothing ignored: no list; an error has none either", async (t) => {
+  const fine = await owner.get("/users/me");
+  t.notOk("ignored_parameters_unsupported" in fine.body);
+  const refused = await owner.get("/messages/999999", { wat: 1 });
+  t.strictSame(outcome(refused), refusal("Invalid message(s)"));
+});
+
+t.test("[D1] an unknown path answers 404 in the envelope, with any method, with or without credentials", async (t) => {
+  const expected = refusal("Invalid URL", "NOT_FOUND", 404);
+  for (const path of ["/nothing", "/users/me/", "/Users/me", "//users/me", "/messages/abc", "/messages/-1", "/"]) {
+    for (const method of ["GET", "POST", "DELETE"]) {
+      t.strictSame(outcome(await owner.send(method, path, null)), expected, `${method} ${path}`);
+    }
+    t.strictSame(outcome(await owner.anonymous().get(path)), expected, `${path} without credentials`);
+  }
+  for (const path of ["/", "/api", "/api/v1", "/api/v2/users/me", "/users/me"]) {
+    const response = await fetch(`${server.url}${path}`);
+    t.strictSame({ status: response.status, body: await response.json() }, expected, path);
+  }
+});
+
+t.test(
+  "[D1] a method that a path does not have answers 405 with Allow, before credentials are looked at",
+  async (t) => {
+    for (const endpoint of endpoints) {
+      const answer = await owner.anonymous().send("PUT", pathOf(endpoint), null);
+      const { allowed_methods: allowed, ...rest } = answer.body;
+      t.strictSame(
+        { status: answer.status, body: rest },
+        refusal("Method Not Allowed", "METHOD_NOT_ALLOWED", 405),
+        endpoint.path,
+      );
+      t.equal(answer.headers.get("Allow"), allowed.join(", "), "header and list agree");
+      for (const method of methodsOf(endpoint)) t.ok(allowed.includes(method), `${method} ${endpoint.path}`);
+      t.notOk(allowed.includes("PUT"));
+    }
+  },
+);
+
+t.test("[issue 2, HTTP] HEAD answers what GET would, without a body, and the connection goes on", async (t) => {
+  const connection = new RawConnection(server.url);
+  for (const path of ["/users/me", "/messages/999999", "/nothing"]) {
+    await connection.write(`HEAD /api/v1${path} HTTP/1.1\r\n${authorization}\r\n`);
+    const head = await connection.answer(false);
+    await connection.write(`GET /api/v1${path} HTTP/1.1\r\n${authorization}\r\n`);
+    const got = await connection.answer();
+    t.equal(head?.status, got?.status, path);
+    t.equal(head?.headers["content-length"], got?.headers["content-length"]);
+    t.equal(head?.headers["content-type"], "application/json");
+    t.equal(Number(got?.headers["content-length"]), Buffer.byteLength(got?.text ?? ""));
+  }
+  connection.destroy();
+  const refused = await exchange(server.url, `HEAD /api/v1/register HTTP/1.1\r\n${authorization}\r\n`, false);
+  t.equal(refused?.status, 405, "where there is no GET there is no HEAD");
+});
+
+t.test("[issue 2, HTTP] OPTIONS says what a path can do, without credentials", async (t) => {
+  for (const endpoint of endpoints) {
+    const { status, body, headers } = await owner.anonymous().send("OPTIONS", pathOf(endpoint), null);
+    t.strictSame({ status, body }, { status: 204, body: null }, endpoint.path);
+    const allowed = headers.get("Allow")?.split(", ") ?? [];
+    const expected = [...methodsOf(endpoint), "OPTIONS", ...(methodsOf(endpoint).includes("GET") ? ["HEAD"] : [])];
+    t.strictSame(allowed.sort(), expected.sort());
+  }
+  t.equal((await owner.send("OPTIONS", "/nothing", null)).status, 404);
+});
+
+t.test(
+  "[issue 2, CORS] a browser's preflight is granted for any origin, with the headers that clients send",
+  async (t) => {
+    const { status, headers } = await owner.anonymous().send("OPTIONS", "/messages", null, {
+      Origin: "https://app.example.org",
+      "Access-Control-Request-Method": "POST",
+      "Access-Control-Request-Headers": "authorization, idempotency-key",
+    });
+    t.equal(status, 204);
+    t.equal(headers.get("Access-Control-Allow-Origin"), "*");
+    const methods = headers.get("Access-Control-Allow-Methods")?.split(", ") ?? [];
+    for (const method of ["GET", "POST"]) t.ok(methods.includes(method), method);
+    const granted = headers.get("Access-Control-Allow-Headers")?.toLowerCase().split(", ") ?? [];
+    for (const name of ["authorization", "content-type", "idempotency-key"]) t.ok(granted.includes(name), name);
+    t.equal(headers.get("Access-Control-Allow-Credentials"), null, "cookies play no part");
+  },
+);
+
+t.test("[issue 2, CORS] a page may read every answer and the headers it needs, errors too", async (t) => {
+  const origin = { Origin: "https://app.example.org" };
+  const answers = await Promise.all([
+    owner.get("/users/me", {}, origin),
+    owner.anonymous().get("/users/me", {}, origin),
+    owner.get("/nothing", {}, origin),
+    owner.patch("/users/me", {}, origin),
+  ]);
+  t.strictSame(
+    answers.map(({ status, headers }) => [status, headers.get("Access-Control-Allow-Origin")]),
+    [200, 401, 404, 405].map((status) => [status, "*"]),
+  );
+  const exposed = answers[0].headers.get("Access-Control-Expose-Headers") ?? "";
+  for (const name of ["Retry-After", "X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"])
+    t.ok(exposed.includes(name), name);
+  const plain = await owner.get("/users/me");
+  t.equal(plain.headers.get("Access-Control-Allow-Origin"), null, "only for who asks");
+});
+
+t.test("[spec 4] form values are percent-decoded once, as UTF-8, with + for a blank", async (t) => {
+  t.equal(await sayEncoded("a+b%20c%2Bd"), "a b c+d");
+  t.equal(await sayEncoded("%C3%A4+%E2%82%AC+%F0%9F%99%82"), "ä € 🙂");
+  t.equal(await sayEncoded("%2541"), "%41", "once");
+  t.equal(await sayEncoded("1%26to=3%3D"), "1&to=3=", "an encoded & ends nothing, a second = belongs to the value");
+  t.equal(await sayEncoded("ä€🙂"), "ä€🙂", "UTF-8 bytes as they are");
+});
+
+t.test("[behaviour 1.3] a name is looked up in the body first, then in the query", async (t) => {
+  const sent = await owner.send("POST", "/messages?content=query&type=direct", "to=[2]&content=body");
+  t.strictSame(outcome(sent), success({ id: sent.body.id }));
+  const read = await owner.get(`/messages/${sent.body.id}`);
+  t.equal(read.body.raw_content, "body");
+});
+
+t.test("[spec 2.1] a name that comes twice in one place is refused, and nothing is written", async (t) => {
+  const changes = await watchChanges(owner);
+  const twice = refusal("Parameter 'content' was sent twice");
+  t.strictSame(outcome(await owner.send("POST", "/messages", "type=direct&to=[2]&content=a&content=b")), twice);
+  t.strictSame(
+    outcome(await owner.send("POST", "/messages?content=a&content=b", "type=direct&to=[2]")),
+    twice,
+    "in the query",
+  );
+  t.strictSame(
+    outcome(await owner.send("POST", "/messages", "type=direct&to=[2]&content=a&%63ontent=a")),
+    twice,
+    "however it is encoded",
+  );
+  t.strictSame(await changes(), []);
+});
+
+t.test("[README, the path of a write] route, credentials and parameters are judged in this order", async (t) => {
+  const broken = "content=%zz";
+  t.equal((await owner.send("POST", "/nothing", broken)).status, 404);
+  t.equal((await owner.send("PUT", "/messages", broken)).status, 405);
+  t.equal((await owner.anonymous().send("POST", "/messages", broken)).status, 401);
+  t.equal((await owner.send("POST", "/messages", broken)).status, 400);
+});
+
+/** @returns `count` names that no operation knows */
+function surplus(count: number, prefix: string): string {
+  return Array.from({ length: count }, (_, index) => `${prefix}${index}=`).join("&");
+}
+
+t.test("[S3] form_parameters_max: that many names pass, one more is refused and nothing is written", async (t) => {
+  const message = "type=direct&to=[2]&content=x";
+  const full = await owner.send("POST", "/messages", `${message}&${surplus(limits.form_parameters_max - 3, "n")}`);
+  t.equal(full.status, 200);
+  t.equal(full.body.ignored_parameters_unsupported.length, limits.form_parameters_max - 3);
+  const changes = await watchChanges(owner);
+  const over = await owner.send("POST", "/messages", `${message}&${surplus(limits.form_parameters_max - 2, "n")}`);
+  t.strictSame(outcome(over), refusal("Too many parameters"));
+  const both = await owner.send(
+    "POST",
+    `/messages?${surplus(10, "q")}`,
+    `${message}&${surplus(limits.form_parameters_max - 3, "n")}`,
+  );
+  t.strictSame(outcome(both), refusal("Too many parameters"), "body and query together");
+  t.strictSame(await changes(), []);
+});
+
+t.test("[S3] the name of a parameter has a bound: no answer repeats a name of any length", async (t) => {
+  const name = "n".repeat(100_000);
+  const twice = await owner.send("POST", "/messages", `${name}=1&${name}=2`);
+  t.equal(twice.status, 400);
+  t.ok(JSON.stringify(twice.body).length < 2000, "an error text stays short");
+  const ignored = await owner.send("POST", "/messages", `type=direct&to=[2]&content=x&${name}=1`);
+  t.ok(JSON.stringify(ignored.body).length < 2000, "so does the list of ignored names");
+});
+
+t.test("[spec 4] numbers, truth values and lists are JSON, strictly; text is raw", async (t) => {
+  const refused: readonly (readonly [string, string])[] = [
+    ["user_ids=", "user_ids is not valid JSON"],
+    ["user_ids=2", "user_ids is not a list"],
+    ['user_ids=["2"]', "user_ids[0] is not an integer"],
+    ["user_ids=[2.5]", "user_ids[0] is not an integer"],
+    ["user_ids=[-1]", "user_ids[0] is too small"],
+    ["user_ids=null", "user_ids is not a list"],
+    ["client_gravatar=True", "client_gravatar is not valid JSON"],
+    ["client_gravatar=1", "client_gravatar is not a boolean"],
+    ['client_gravatar="true"', "client_gravatar is not a boolean"],
+    ["client_gravatar=", "client_gravatar is not valid JSON"],
+  ];
+  for (const [query, msg] of refused) {
+    t.strictSame(outcome(await owner.send("GET", `/users?${query}`, null)), refusal(msg), query);
+  }
+  t.equal(await sayEncoded('"quoted"'), '"quoted"');
+});
+
+function variableEndpoint(path: string, name: string, schema: ReturnType<typeof Type.String>): { endpoint: Endpoint } {
+  const declared = defineEndpoint({
+    operationId: path,
+    method: "GET",
+    path,
+    authentication: "none",
+    effectiveness: "read",
+    summary: "",
+    params: { [name]: schema },
+    ok: {},
+    errors: [],
+  });
+  return { endpoint: declared as unknown as Endpoint };
+}
+
+t.test("[issue 2, HTTP] path variables are percent-decoded once, and only inside their segment", async (t) => {
+  const router = new Router([
+    variableEndpoint("/views/{fragment*}", "fragment", Type.String()),
+    variableEndpoint("/people/{name}/status", "name", Type.String()),
+  ]);
+  const variables = (path: string) => {
+    const match = router.match("GET", path);
+    return match.kind === "found" ? match.variables : match.kind;
+  };
+  t.strictSame(variables("/people/a%40b.org/status"), { name: "a@b.org" });
+  t.strictSame(variables("/people/a%2Fb/status"), { name: "a/b" });
+  t.strictSame(variables("/people/a%252Fb/status"), { name: "a%2Fb" }, "once");
+  t.strictSame(variables("/people/a+b/status"), { name: "a+b" }, "+ is a plus in a path");
+  t.strictSame(variables("/people//status"), "unknown", "a variable is not empty");
+  t.strictSame(variables("/views/narrow/is/starred"), { fragment: "narrow/is/starred" });
+  t.strictSame(variables("/views/a%2Fb/c"), { fragment: "a/b/c" });
+  for (const broken of ["%", "%4", "%zz", "%ff", "%C0%80", "%ED%A0%80"]) {
+    t.strictSame(variables(`/people/${broken}/status`), "malformed", broken);
+  }
+});
+
+t.test("[issue 2, HTTP] an escaped letter is that letter, an escaped slash stays inside its segment", async (t) => {
+  const id = await owner.say("general", "paths", "here");
+  const escaped = [...String(id)].map((digit) => `%3${digit}`).join("");
+  t.equal((await owner.get(`/messages/${escaped}`)).body.message?.id, id);
+  t.equal((await owner.get("/%75sers/me")).body.user_id, owner.userId);
+  for (const path of ["/users%2Fme", `/messages%2F${id}`, "/%2575sers/me"]) {
+    t.equal((await owner.get(path)).status, 404, path);
+  }
+});

@@ -1,0 +1,279 @@
+/**
+ * Idempotency-Key (D25, architecture "Idempotency"): a repeated request gives the first answer and happens once; across restarts;
+ * what is kept and what is not; bounds. HTTP and the socket's `call` frame share the keys.
+ */
+import { createHash } from "node:crypto";
+import t from "tap";
+import { type Command, command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import { outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import { startClockedServer } from "../support/realtime-clock.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { Socket } from "../support/socket.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const otherParameters = refusal("This Idempotency-Key was used for a request with other parameters");
+
+function post(client: Client, key: string, content = "once", more: Params = {}) {
+  const params = { type: "direct", to: [client.userId], content, ...more };
+  return client.post("/messages", params, { "Idempotency-Key": key });
+}
+
+function hashed(text: string): string {
+  return createHash("sha256").update(text).digest("base64url");
+}
+
+t.test("[D25] a repeated key gives the first answer, and the message is there once", async (t) => {
+  const changes = await watchChanges(owner);
+  const first = await post(owner, "k1");
+  t.strictSame(outcome(first), success({ id: first.body.id }));
+  for (let repeat = 0; repeat < 3; repeat++) t.strictSame(outcome(await post(owner, "k1")), outcome(first));
+  t.equal((await changes()).length, 1);
+  const another = await post(owner, "k2");
+  t.not(another.body.id, first.body.id, "another key is another request");
+});
+
+t.test("[D25] without a key, or with an empty one, each request is a new one", async (t) => {
+  const ids = [
+    (await owner.post("/messages", { type: "direct", to: [2], content: "x" })).body.id,
+    (await post(owner, "")).body.id,
+    (await post(owner, "")).body.id,
+  ];
+  t.equal(new Set(ids).size, 3);
+});
+
+t.test("[D25] the same key with other parameters, or for another operation, is refused and does nothing", async (t) => {
+  const first = await post(owner, "changed");
+  const changes = await watchChanges(owner);
+  t.strictSame(outcome(await post(owner, "changed", "twice")), otherParameters);
+  t.strictSame(outcome(await post(owner, "changed", "once", { local_id: "1" })), otherParameters);
+  const made = await owner.post(
+    "/channels/create",
+    { name: "keyed", subscribers: [] },
+    { "Idempotency-Key": "changed" },
+  );
+  t.strictSame(outcome(made), otherParameters);
+  t.strictSame(await changes(), []);
+  t.strictSame(outcome(await post(owner, "changed")), outcome(first), "the first answer stands");
+});
+
+t.test("[D25] parameters are compared by what they say, not by how they are written", async (t) => {
+  const headers = { "Idempotency-Key": "spelling" };
+  const first = await owner.send("POST", "/messages", "type=direct&to=[2]&content=a b", headers);
+  const again = await owner.send("POST", "/messages", "content=a+b&to=%5B%202%20%5D&type=direct", headers);
+  t.strictSame(outcome(again), outcome(first));
+});
+
+t.test("[D25] repeats at the same time wait for the first one and get its answer", async (t) => {
+  const changes = await watchChanges(owner);
+  const answers = await Promise.all(Array.from({ length: 16 }, () => post(owner, "together")));
+  t.equal(new Set(answers.map(({ body }) => body.id)).size, 1);
+  t.ok(answers.every(({ status }) => status === 200));
+  t.equal((await changes()).length, 1);
+  const account = { email: "slow@example.com", password: "12345678", full_name: "Slow" };
+  const made = await Promise.all(
+    Array.from({ length: 3 }, () => owner.post("/users", account, { "Idempotency-Key": "slow" })),
+  );
+  t.strictSame(
+    made.map(outcome),
+    [0, 1, 2].map(() => success({ user_id: made[0]?.body.user_id })),
+    "though each had its password hashed",
+  );
+});
+
+t.test("[D25] of two requests at the same time with one key and different parameters, one is refused", async (t) => {
+  const answers = await Promise.all([post(owner, "rivals", "a"), post(owner, "rivals", "b")]);
+  t.strictSame(answers.map(({ status }) => status).sort(), [200, 400]);
+  t.strictSame(answers.filter(({ status }) => status === 400).map(outcome), [otherParameters]);
+});
+
+t.test("[S3] idempotency_waiters_max: so many repeats wait, one more is told to come back later", async (t) => {
+  const params = { email: "crowded@example.com", fullName: "C", passwordHash: "", role: roles.member };
+  const asked: Command = command({ actor: "realm" }, "user.create", params, owner.userId);
+  const claim = { userId: owner.userId, keyHash: hashed("crowded"), paramsHash: hashed("same") };
+  const { dispatcher } = realmOf(server);
+  // One turn of the event loop: the first runs, the others come while it does.
+  const results = await Promise.all(
+    Array.from({ length: limits.idempotency_waiters_max + 2 }, () => dispatcher.ask(asked, claim)),
+  );
+  const over = results.pop();
+  t.match(over, { kind: "refused", code: "OVERLOADED" });
+  t.ok(results.every((result) => result.kind === "ok"));
+});
+
+t.test("[D25] keys belong to a person: another one's are unknown", async (t) => {
+  const [ann, ben] = [await personOf(server, "ann"), await personOf(server, "ben")];
+  const send = (client: Client) =>
+    client.post("/messages", { type: "direct", to: [2], content: "x" }, { "Idempotency-Key": "shared" });
+  const [first, second] = [await send(ann), await send(ben)];
+  t.not(first.body.id, second.body.id);
+  t.equal((await send(ann)).body.id, first.body.id);
+  t.equal((await send(ben)).body.id, second.body.id);
+});
+
+t.test("[D25] a decided refusal is kept, even when it would not be refused any more", async (t) => {
+  const remove = (key: string) => owner.delete(`/users/${owner.userId}`, {}, { "Idempotency-Key": key });
+  const onlyOwner = refusal("Cannot deactivate the only organization owner");
+  t.strictSame(outcome(await remove("resign")), onlyOwner);
+  const second = await personOf(server, "second", roles.owner);
+  t.strictSame(outcome(await remove("resign")), onlyOwner, "the same request has the same answer");
+  const demoted = await second.delete(`/users/${second.userId}`, {}, { "Idempotency-Key": "resign" });
+  t.strictSame(outcome(demoted), success(), "a key of the other owner's own");
+});
+
+t.test("[D25] a refusal before anything was decided is not kept: the corrected request may use the key", async (t) => {
+  const headers = { "Idempotency-Key": "corrected" };
+  const missing = await owner.post("/messages", { type: "direct", to: [2] }, headers);
+  t.equal(missing.body.code, "REQUEST_VARIABLE_MISSING");
+  t.equal((await owner.post("/messages", { type: "direct", to: [2], content: "x" }, headers)).status, 200);
+});
+
+t.test("[D25] 429 is not kept: after the wait, the repeat is carried out", async (t) => {
+  const { server: limited, clock } = await startClockedServer(t, { environment: { RATE_LIMITS: "api=1/60" } });
+  t.equal((await limited.owner.get("/users/me")).status, 200);
+  t.equal((await post(limited.owner, "patient")).status, 429);
+  clock.advance(60_000);
+  t.equal((await post(limited.owner, "patient")).status, 200);
+});
+
+t.test("[D25, M5] 503 is not kept; but a kept answer is given even while writes are refused", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const roomy = await startTestServer(t, { dataDir });
+  const first = await post(roomy.owner, "before");
+  await roomy.stop();
+  const full = await startTestServer(t, {
+    dataDir,
+    environment: { STORE_FREE_BYTES_MIN: String(Number.MAX_SAFE_INTEGER) },
+  });
+  const refused = await post(full.owner, "during");
+  t.match(outcome(refused), { status: 503, body: { result: "error", code: "STORE_REFUSES_WRITES" } });
+  t.strictSame(outcome(await post(full.owner, "before")), outcome(first));
+  await full.stop();
+  const again = await startTestServer(t, { dataDir });
+  const sent = await post(again.owner, "during");
+  t.strictSame(outcome(sent), success({ id: first.body.id + 1 }), "carried out now, for the first time");
+});
+
+t.test("[D25] the first answer survives a restart on the same data folder", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const before = await startTestServer(t, { dataDir });
+  const first = await post(before.owner, "durable");
+  const taken = { email: "owner@localhost", password: "12345678", full_name: "X" };
+  const refused = await before.owner.post("/users", taken, { "Idempotency-Key": "refused" });
+  t.equal(refused.status, 400);
+  await before.stop();
+  const after = await startTestServer(t, { dataDir });
+  t.strictSame(outcome(await post(after.owner, "durable")), outcome(first));
+  t.strictSame(outcome(await post(after.owner, "durable", "other")), otherParameters);
+  t.strictSame(outcome(await after.owner.post("/users", taken, { "Idempotency-Key": "refused" })), outcome(refused));
+  t.equal((await after.owner.get("/users/me")).body.max_message_id, first.body.id, "there is no second message");
+});
+
+t.test("[D25] idempotency_kept_ms: within 24 h it is the same request, later a new one", async (t) => {
+  const { server: clocked, clock } = await startClockedServer(t);
+  const first = await post(clocked.owner, "yesterday");
+  clock.advance(limits.idempotency_kept_ms);
+  t.equal((await post(clocked.owner, "yesterday")).body.id, first.body.id);
+  clock.advance(1);
+  const second = await post(clocked.owner, "yesterday", "with other words");
+  t.equal(second.body.id, first.body.id + 1);
+  t.strictSame(outcome(await post(clocked.owner, "yesterday")), otherParameters, "it stands for the new one now");
+});
+
+t.test("[S3] idempotency_keys_per_user_max: with one more, the oldest key is forgotten", async (t) => {
+  const person = await personOf(server, "busy");
+  const { environment, view } = realmOf(server);
+  const paramsHash = hashed(JSON.stringify(["send-message", { type: "direct", to: [person.userId], content: "once" }]));
+  const body = JSON.stringify({ kind: "ok", answer: { id: 12_345 } });
+  environment.transaction(() => {
+    for (let index = 0; index < limits.idempotency_keys_per_user_max; index++) {
+      const keyHash = hashed(`old${index}`);
+      const at = view.now - limits.idempotency_keys_per_user_max + index;
+      environment.put("idempotency", [person.userId, keyHash], { paramsHash, status: 200, body, at });
+      environment.put("idempotencyAges", [person.userId, at, keyHash], {});
+    }
+  });
+  t.equal((await post(person, "old0")).body.id, 12_345, "as many as may be");
+  const added = await post(person, "new");
+  t.equal((await post(person, "new")).body.id, added.body.id);
+  t.equal((await post(person, "old1")).body.id, 12_345);
+  t.not((await post(person, "old0")).body.id, 12_345, "the oldest one is carried out again");
+  t.ok(
+    environment.keys("idempotencyAges", { start: [person.userId], end: [person.userId + 1], limit: 20_000 }).length <=
+      limits.idempotency_keys_per_user_max,
+  );
+});
+
+t.test("[S3] idempotency_key_bytes_max: a key of that length is one, a longer one is refused", async (t) => {
+  const longest = "k".repeat(limits.idempotency_key_bytes_max);
+  const first = await post(owner, longest);
+  t.equal((await post(owner, longest)).body.id, first.body.id);
+  const changes = await watchChanges(owner);
+  const over = await post(owner, `${longest}k`);
+  t.strictSame(outcome(over), refusal(`Idempotency-Key must have 1 to ${limits.idempotency_key_bytes_max} characters`));
+  t.strictSame(await changes(), []);
+});
+
+t.test("[D25] operations that change nothing durable take no notice of a key", async (t) => {
+  const headers = { "Idempotency-Key": "volatile" };
+  const queues = [
+    await owner.post("/register", { fetch_event_types: [] }, headers),
+    await owner.post("/register", { fetch_event_types: [] }, headers),
+  ];
+  t.not(queues[0]?.body.queue_id, queues[1]?.body.queue_id, "register");
+  for (const status of ["active", "idle"]) {
+    t.equal((await owner.post("/users/me/presence", { status }, headers)).status, 200, "presence");
+  }
+  for (const op of ["start", "stop"]) {
+    const typing = await owner.post("/typing", { type: "direct", op, to: [2] }, headers);
+    t.equal(typing.status, 200, "typing");
+  }
+  t.equal((await owner.get("/users/me", {}, { "Idempotency-Key": "k".repeat(1000) })).status, 200, "reads");
+});
+
+t.test("[architecture] a topic deletion is resumed by its repeat, not answered from memory", async (t) => {
+  const headers = { "Idempotency-Key": "deletion" };
+  const remove = () => owner.post("/streams/1/delete_topic", { topic_name: "short-lived" }, headers);
+  await owner.say("general", "short-lived", "one");
+  t.strictSame(outcome(await remove()), success({ complete: true }));
+  const later = await owner.say("general", "short-lived", "two");
+  t.strictSame(outcome(await remove()), success({ complete: true }));
+  t.equal((await owner.get(`/messages/${later}`)).status, 400, "the second message is gone, too");
+});
+
+t.test(
+  "[architecture] answers that contain keys are not stored: each POST /fetch_api_key makes another one",
+  async (t) => {
+    await server.person("Keyed");
+    const params = { username: "keyed@example.com", password: "correct horse battery" };
+    const fetchKey = () => owner.anonymous().post("/fetch_api_key", params, { "Idempotency-Key": "fetch" });
+    t.not((await fetchKey()).body.api_key, (await fetchKey()).body.api_key);
+  },
+);
+
+t.test("[realtime] a call over a socket and a request over HTTP with one key are the same request", async (t) => {
+  const socket = new Socket(server.url, { as: owner });
+  await socket.opened();
+  const first = await post(owner, "both ways");
+  const params = { type: "direct", to: [2], content: "once" };
+  const call = { type: "call", method: "POST", path: "/messages", params, idempotency_key: "both ways" };
+  t.match(await socket.ask(call), { result: "success", id: first.body.id });
+  t.match(await socket.ask({ ...call, params: { ...params, content: "other" } }), otherParameters.body);
+  socket.close();
+  await socket.closed;
+});
+
+t.test("[S2] a password is not part of what is remembered under a fast hash", async (t) => {
+  const account = { email: "hashed@example.com", password: "eight or more", full_name: "Hashed" };
+  const { status } = await owner.post("/users", account, { "Idempotency-Key": "with a password" });
+  t.equal(status, 200);
+  const row = realmOf(server).environment.get("idempotency", [owner.userId, hashed("with a password")]);
+  t.ok(row !== undefined, "it is remembered");
+  const guessable = hashed(JSON.stringify(["create-user", account]));
+  t.not(row?.paramsHash, guessable);
+  t.notMatch(JSON.stringify(row), /eight or more/);
+});

@@ -1,0 +1,210 @@
+/** GET /messages: anchors, ranges, what was found, message_ids (public API; behaviour 5.4). Narrows are in narrows.test.ts. */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import type { Client, Params } from "../support/client.ts";
+import { createChannel, outcome, personOf, refusal } from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+
+/** Ten messages, not consecutive: between two of them somebody else talks elsewhere. */
+const channelId = await createChannel(owner, "history", [owner, member]);
+await createChannel(owner, "noise", [owner]);
+const ids: number[] = [];
+for (let index = 0; index < 10; index++) {
+  ids.push(await owner.say("history", index < 5 ? "first" : "second", `number ${index}`));
+  await owner.say("noise", "t", "x");
+}
+const id = (index: number): number => ids.at(index) ?? 0;
+const narrow = [{ operator: "channel", operand: channelId }];
+
+async function fetch(params: Params, by: Client = owner) {
+  const { status, body } = await by.get("/messages", { narrow, num_before: 0, num_after: 0, ...params });
+  if (status !== 200) return { status, body };
+  const { messages, ...rest } = body;
+  return { ...rest, indexes: messages.map((message: { id: number }) => ids.indexOf(message.id)) };
+}
+
+const plain = { result: "success", msg: "", history_limited: false };
+const newest = 10_000_000_000_000_000;
+
+t.test("[behaviour 5.4] a range lies around its anchor, ascending, the anchor beside both counts", async (t) => {
+  t.strictSame(await fetch({ anchor: id(4), num_before: 2, num_after: 3 }), {
+    ...plain,
+    anchor: id(4),
+    indexes: [2, 3, 4, 5, 6, 7],
+    found_anchor: true,
+    found_oldest: false,
+    found_newest: false,
+  });
+});
+
+t.test("[behaviour 5.4] counts of zero give the anchor alone, if it is there", async (t) => {
+  const nothing = { ...plain, found_oldest: false, found_newest: false };
+  t.strictSame(await fetch({ anchor: id(4) }), { ...nothing, anchor: id(4), indexes: [4], found_anchor: true });
+  t.strictSame(await fetch({ anchor: id(4) + 1 }), {
+    ...nothing,
+    anchor: id(4) + 1,
+    indexes: [],
+    found_anchor: false,
+  });
+});
+
+t.test("[behaviour 5.4] oldest and newest are found where fewer messages are left than asked for", async (t) => {
+  const found = async (params: Params) => {
+    const answer = await fetch(params);
+    return [answer.indexes.length, answer.found_oldest, answer.found_newest];
+  };
+  t.strictSame(await found({ anchor: id(4), num_before: 4, num_after: 5 }), [10, false, false], "exactly as many");
+  t.strictSame(await found({ anchor: id(4), num_before: 5, num_after: 5 }), [10, true, false], "one more before");
+  t.strictSame(await found({ anchor: id(4), num_before: 4, num_after: 6 }), [10, false, true], "one more after");
+});
+
+t.test("[behaviour 5.4] newest and oldest are anchors by name, quoted or not", async (t) => {
+  for (const anchor of ["newest", '"newest"']) {
+    t.strictSame(await fetch({ anchor, num_before: 3 }), {
+      ...plain,
+      anchor: newest,
+      indexes: [7, 8, 9],
+      found_anchor: false,
+      found_oldest: false,
+      found_newest: true,
+    });
+  }
+  t.strictSame(await fetch({ anchor: "oldest", num_after: 3 }), {
+    ...plain,
+    anchor: 0,
+    indexes: [0, 1, 2],
+    found_anchor: false,
+    found_oldest: true,
+    found_newest: false,
+  });
+});
+
+t.test(
+  "[behaviour 5.4] first_unread is the newest when everything is read; the older spelling means the same",
+  async (t) => {
+    const byName = await fetch({ anchor: "first_unread", num_before: 2 });
+    t.strictSame(byName.indexes, [8, 9]);
+    t.strictSame(await fetch({ use_first_unread_anchor: true, num_before: 2 }), byName);
+  },
+);
+
+t.test("[behaviour 5.4] an anchor below zero counts as zero, one beyond all ids as the newest", async (t) => {
+  t.match(await fetch({ anchor: -5, num_after: 1 }), { anchor: 0, indexes: [0], found_oldest: true });
+  t.match(await fetch({ anchor: "99999999999999999999", num_before: 1 }), {
+    anchor: newest,
+    indexes: [9],
+    found_newest: true,
+  });
+});
+
+t.test("[behaviour 5.4] include_anchor=false leaves the anchor out, at an end of the range only", async (t) => {
+  const excluded = { anchor: id(4), include_anchor: false };
+  t.match(await fetch({ ...excluded, num_before: 2 }), { indexes: [2, 3], found_anchor: false });
+  t.match(await fetch({ ...excluded, num_after: 2 }), { indexes: [5, 6], found_anchor: false });
+  t.strictSame(
+    await fetch({ ...excluded, num_before: 1, num_after: 1 }),
+    refusal("The anchor can only be excluded at an end of the range"),
+  );
+});
+
+t.test("[behaviour 5.4] pages follow one another without a gap and without a repetition", async (t) => {
+  const seen: number[] = [];
+  let anchor: number | string = "newest";
+  let isOldest = false;
+  while (!isOldest) {
+    const page = await fetch({ anchor, num_before: 3, include_anchor: anchor === "newest" });
+    seen.unshift(...page.indexes);
+    isOldest = page.found_oldest;
+    anchor = id(page.indexes[0] ?? 0);
+  }
+  t.strictSame(seen, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+});
+
+t.test("[behaviour 5.4] what is missing or cannot be is refused", async (t) => {
+  const missing = (name: string) =>
+    refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
+  const { num_before, num_after } = { num_before: undefined, num_after: undefined };
+  t.strictSame(await fetch({ anchor: 1, num_before }), missing("num_before"));
+  t.strictSame(await fetch({ anchor: 1, num_after }), missing("num_after"));
+  t.strictSame(await fetch({}), refusal("Missing 'anchor' argument."));
+  for (const anchor of ["now", "", "1.5", "0x10", "constructor"]) {
+    t.strictSame(await fetch({ anchor }), refusal("Invalid anchor"), anchor);
+  }
+  t.strictSame(await fetch({ anchor: 1, num_before: -1 }), refusal("num_before is too small"));
+  t.strictSame(await fetch({ anchor: 1, num_after: '"1"' }), refusal("num_after is not an integer"));
+  t.strictSame(await fetch({ anchor: 1, narrow: "{}" }), refusal("narrow is not a list"));
+});
+
+t.test("[behaviour 1.8] a fetch gives at most 5,000 messages", async (t) => {
+  const max = limits.messages_per_fetch_max;
+  const tooMany = refusal("Too many messages requested (maximum 5000).");
+  t.equal((await fetch({ anchor: 1, num_before: 2000, num_after: max - 2000 })).result, "success");
+  t.strictSame(await fetch({ anchor: 1, num_before: 2000, num_after: max - 1999 }), tooMany);
+  t.strictSame(await fetch({ anchor: 1, num_before: max + 1 }), tooMany);
+});
+
+t.test("[spec 2.9] rendering, avatars and the empty topic's name are as asked for", async (t) => {
+  const sent = await owner.say("history", "", "**loud**");
+  const one = async (params: Params) => {
+    const { body } = await member.get("/messages", { anchor: sent, num_before: 0, num_after: 0, narrow, ...params });
+    return body.messages[0];
+  };
+  t.match(await one({}), {
+    content: "<p><strong>loud</strong></p>",
+    content_type: "text/html",
+    subject: "general chat",
+    avatar_url: null,
+    flags: [],
+  });
+  t.match(await one({ apply_markdown: false }), { content: "**loud**", content_type: "text/x-markdown" });
+  t.match(await one({ allow_empty_topic_name: true }), { subject: "" });
+  t.match(await one({ client_gravatar: false }), {
+    avatar_url: /^https:\/\/secure\.gravatar\.com\/avatar\/[0-9a-f]{32}\?/,
+  });
+  t.strictSame(await one({}), (await member.get(`/messages/${sent}`)).body.message, "the same as by id");
+  await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "" });
+});
+
+t.test("[openapi get-messages] message_ids gives those that exist and are the caller's to read", async (t) => {
+  await createChannel(owner, "sealed", [owner], { invite_only: true });
+  const hidden = await owner.say("sealed", "t", "x");
+  const asked = { anchor: undefined, num_before: undefined, num_after: undefined, narrow: undefined };
+  const byIds = (more: Params) => fetch({ ...asked, ...more }, member);
+  t.strictSame(await byIds({ message_ids: [id(3), hidden, id(1), 999_999, id(3)] }), {
+    ...plain,
+    indexes: [1, 3],
+    found_anchor: false,
+    found_oldest: false,
+    found_newest: false,
+  });
+  t.strictSame((await byIds({ message_ids: [] })).indexes, []);
+  const topic = [...narrow, { operator: "topic", operand: "second" }];
+  t.strictSame((await byIds({ message_ids: [id(3), id(7)], narrow: topic })).indexes, [7], "filtered by the narrow");
+});
+
+t.test("[openapi get-messages] message_ids and a range exclude one another", async (t) => {
+  for (const [name, value] of [
+    ["anchor", "newest"],
+    ["include_anchor", false],
+    ["num_after", 1],
+    ["num_before", 1],
+    ["use_first_unread_anchor", true],
+  ] as const) {
+    const parameters = [name, "message_ids"].sort().join(", ");
+    t.strictSame(
+      outcome(await owner.get("/messages", { message_ids: [id(1)], [name]: value })),
+      refusal(`Unsupported parameter combination: ${parameters}`, "BAD_REQUEST", 400, { parameters }),
+    );
+  }
+});
+
+t.test("[spec 5] without credentials there is no history", async (t) => {
+  t.match(await owner.anonymous().get("/messages", { anchor: "newest", num_before: 1, num_after: 0 }), {
+    status: 401,
+    body: { code: "UNAUTHORIZED" },
+  });
+});

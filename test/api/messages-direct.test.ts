@@ -1,0 +1,221 @@
+/** Direct messages: recipients in every form, who may write to whom, and who reads them (spec 2.9; behaviour 5.1, 5.5). */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client } from "../support/client.ts";
+import {
+  botOf,
+  crowd,
+  Follower,
+  outcome,
+  personOf,
+  refusal,
+  setRealmSettings,
+  setUserSettings,
+  success,
+  systemGroup,
+} from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const anna = await personOf(server, "anna");
+const bert = await personOf(server, "bert");
+const carla = await personOf(server, "carla");
+
+const address = (client: Client) => client.account?.email ?? "";
+
+function send(by: Client, to: unknown, more = {}) {
+  return by.post("/messages", { type: "direct", to, content: "hi", ...more });
+}
+
+async function read(by: Client, id: number) {
+  const { body } = await by.get(`/messages/${id}`);
+  return body.message;
+}
+
+function person(client: Client, name: string) {
+  return { id: client.userId, email: address(client), full_name: name, is_mirror_dummy: false };
+}
+
+t.test("[spec 2.9] a direct message names everybody in it and has no topic", async (t) => {
+  const sent = await send(anna, [bert.userId], { topic: "ignored" });
+  t.strictSame(outcome(sent), success({ id: sent.body.id }));
+  const message = await read(bert, sent.body.id);
+  t.strictSame(message.display_recipient, [person(anna, "anna 0"), person(bert, "bert 0")]);
+  t.match(message, { type: "private", subject: "", topic_links: [], sender_id: anna.userId, flags: [] });
+  t.notOk("stream_id" in message);
+  t.strictSame((await read(anna, sent.body.id)).flags, ["read"]);
+});
+
+t.test("[openapi send-message] recipients come as ids or addresses, one or many, raw or as JSON", async (t) => {
+  const forms: unknown[] = [
+    [bert.userId],
+    [anna.userId, bert.userId],
+    [bert.userId, bert.userId],
+    bert.userId,
+    [address(bert)],
+    address(bert).toUpperCase(),
+    `"${address(bert)}"`,
+    `${address(anna)}, ${address(bert)}`,
+  ];
+  for (const type of ["direct", "private"]) {
+    for (const to of forms) {
+      const sent = await send(anna, to, { type });
+      t.equal(sent.status, 200, JSON.stringify(to));
+      const ids = (await read(anna, sent.body.id)).display_recipient.map(({ id }: { id: number }) => id);
+      t.strictSame(ids, [anna.userId, bert.userId], JSON.stringify(to));
+    }
+  }
+});
+
+t.test(
+  "[spec 2.9] both directions of a conversation share a recipient_id, other conversations have their own",
+  async (t) => {
+    const recipientOf = async (by: Client, to: Client[]) => {
+      const sent = await send(
+        by,
+        to.map((client) => client.userId),
+      );
+      return (await read(by, sent.body.id)).recipient_id;
+    };
+    const pair = await recipientOf(anna, [bert]);
+    t.equal(await recipientOf(bert, [anna]), pair);
+    const others = [
+      await recipientOf(anna, [anna]),
+      await recipientOf(anna, [carla]),
+      await recipientOf(anna, [bert, carla]),
+      await recipientOf(bert, [bert]),
+    ];
+    t.equal(new Set([pair, ...others]).size, 5);
+    t.equal(await recipientOf(carla, [anna, bert]), others[2], "a group is a set");
+  },
+);
+
+t.test("[behaviour 5.1] one writes to oneself, and gets it once", async (t) => {
+  const follower = await Follower.of(carla);
+  const sent = await send(carla, [carla.userId]);
+  await follower.settled();
+  t.strictSame(
+    follower.ofType("message").map((event) => [event.message.id, event.flags]),
+    [[sent.body.id, ["read"]]],
+  );
+  t.strictSame((await read(carla, sent.body.id)).display_recipient, [person(carla, "carla 0")]);
+});
+
+t.test("[S1] nobody but the participants gets or reads it, the owner included", async (t) => {
+  const followers = await Promise.all([anna, bert, carla, owner].map((client) => Follower.of(client)));
+  const { id } = (await send(anna, [bert.userId])).body;
+  const told = [];
+  for (const follower of followers) {
+    await follower.settled();
+    told.push(follower.ofType("message").length);
+  }
+  t.strictSame(told, [1, 1, 0, 0]);
+  for (const client of [carla, owner]) {
+    t.strictSame(outcome(await client.get(`/messages/${id}`)), refusal("Invalid message(s)"));
+  }
+});
+
+t.test("[behaviour 5.1] recipients that cannot be are refused with their name", async (t) => {
+  const gone = await personOf(server, "gone");
+  await owner.delete(`/users/${gone.userId}`);
+  const wrong: [unknown, string][] = [
+    [[], "Message must have recipients"],
+    [[999], "Invalid user ID 999"],
+    [999, "Invalid user ID 999"],
+    [["nobody@example.com"], "Invalid email 'nobody@example.com'"],
+    [`${address(bert)}, nobody@example.com`, "Invalid email 'nobody@example.com'"],
+    [[gone.userId], "'gone0@example.com' is no longer using Colloquy."],
+    [[bert.userId, address(anna)], "Recipient lists may contain emails or user IDs, but not both."],
+    ["{}", "Invalid data type for recipients"],
+  ];
+  for (const [to, msg] of wrong) t.strictSame(outcome(await send(anna, to)), refusal(msg), msg);
+});
+
+t.test("[spec 2.3] a refusal does not give away an address that its owner hides", async (t) => {
+  const shy = await personOf(server, "shy");
+  setUserSettings(server, shy.userId, { email_address_visibility: 4 });
+  await owner.delete(`/users/${shy.userId}`);
+  const { body } = await send(anna, [shy.userId]);
+  t.match(body, { result: "error", code: "BAD_REQUEST" });
+  t.notMatch(body.msg, /shy0@example\.com/);
+});
+
+t.test("[S3] a conversation has at most direct_recipients_max people", async (t) => {
+  const people = await crowd(server, "many", limits.direct_recipients_max);
+  t.equal((await send(anna, people.slice(1))).status, 200, "with the sender just as many");
+  t.match(await send(anna, people), { status: 400, body: { msg: "Too many recipients" } });
+  t.match(await send(anna, [...people, 2]), { status: 400, body: { code: "BAD_REQUEST" } });
+});
+
+t.test(
+  "[behaviour 5.1] direct_message_permission_group: one person who may, or a bot, lets a conversation be",
+  async (t) => {
+    const strict = await startTestServer(t);
+    const [first, second] = [await personOf(strict, "first"), await personOf(strict, "second")];
+    const bot = await botOf(strict, "bot", first);
+    setRealmSettings(strict, { direct_message_permission_group: systemGroup(strict, "role:administrators") });
+    t.strictSame(
+      outcome(await send(first, [second.userId])),
+      refusal("This conversation does not include any users who can authorize it."),
+    );
+    t.equal((await send(first, [second.userId, strict.owner.userId])).status, 200);
+    t.equal((await send(first, [first.userId])).status, 200, "to oneself");
+    t.equal((await send(first, [bot.userId])).status, 200, "to a bot");
+    t.equal((await send(bot, [second.userId])).status, 200, "by a bot");
+    setRealmSettings(strict, { direct_message_permission_group: systemGroup(strict, "role:nobody") });
+    t.strictSame(
+      outcome(await send(strict.owner, [second.userId])),
+      refusal("Direct messages are disabled in this organization."),
+    );
+  },
+);
+
+t.test("[behaviour 5.1] direct_message_initiator_group begins conversations; to answer needs no leave", async (t) => {
+  const strict = await startTestServer(t);
+  const [first, second] = [await personOf(strict, "first"), await personOf(strict, "second")];
+  const bot = await botOf(strict, "bot", first);
+  setRealmSettings(strict, { direct_message_initiator_group: systemGroup(strict, "role:administrators") });
+  const refused = refusal("You do not have permission to initiate direct message conversations.");
+  t.strictSame(outcome(await send(first, [strict.owner.userId])), refused);
+  t.equal((await send(strict.owner, [first.userId])).status, 200);
+  t.equal((await send(first, [strict.owner.userId])).status, 200, "an answer");
+  t.strictSame(outcome(await send(first, [strict.owner.userId, second.userId])), refused, "another conversation");
+  t.equal((await send(first, [first.userId])).status, 200, "to oneself");
+  t.equal((await send(first, [bot.userId])).status, 200, "to a bot");
+});
+
+t.test(
+  "[S1] an address that is nobody's reaches nobody, however much it looks like one that stands for somebody",
+  async (t) => {
+    const stranger = `user${bert.userId}@elsewhere.example`;
+    t.strictSame(outcome(await send(anna, [stranger])), refusal(`Invalid email '${stranger}'`));
+    const narrow = [{ operator: "dm", operand: stranger }];
+    const fetched = await anna.get("/messages", { anchor: "newest", num_before: 1, num_after: 0, narrow });
+    t.match(fetched, { status: 400, body: { code: "BAD_NARROW" } });
+  },
+);
+
+t.test("[spec 2.3] the address that stands for who hides theirs reaches them", async (t) => {
+  const shy = await personOf(server, "hidden");
+  setUserSettings(server, shy.userId, { email_address_visibility: 4 });
+  const sent = await send(anna, [shy.userId]);
+  const [, recipient] = (await read(anna, sent.body.id)).display_recipient;
+  t.not(recipient.email, address(shy));
+  const again = await send(anna, [recipient.email]);
+  t.equal((await read(anna, again.body.id)).recipient_id, (await read(anna, sent.body.id)).recipient_id);
+});
+
+t.test("[behaviour 5.1] a guest who may not know everybody writes to nobody it does not know", async (t) => {
+  const strict = await startTestServer(t);
+  const guest = await personOf(strict, "guest", roles.guest);
+  t.equal((await send(guest, [strict.owner.userId])).status, 200);
+  setRealmSettings(strict, { can_access_all_users_group: systemGroup(strict, "role:members") });
+  t.strictSame(
+    outcome(await send(guest, [strict.owner.userId])),
+    refusal("You do not have permission to access some of the recipients."),
+  );
+  t.equal((await send(guest, [guest.userId])).status, 200);
+  t.equal((await send(strict.owner, [guest.userId])).status, 200);
+});

@@ -1,0 +1,169 @@
+/** Who may post where (behaviour 5.1, 3.5, 3.8; spec 2.4; D24, S1): the channel's group, private channels, guests, bots, calls to all. */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client } from "../support/client.ts";
+import {
+  botOf,
+  createChannel,
+  crowd,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  systemGroup,
+  write,
+} from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+setRealmSettings(server, { enable_spectator_access: true });
+const { owner } = server;
+const member = await personOf(server, "member");
+const other = await personOf(server, "other");
+const moderator = await personOf(server, "moderator", roles.moderator);
+const guest = await personOf(server, "guest", roles.guest);
+
+const named = (...clients: Client[]) => ({
+  direct_members: clients.map((client) => client.userId),
+  direct_subgroups: [],
+});
+
+function send(by: Client, to: string | number, content = "hi") {
+  return by.post("/messages", { type: "channel", to, topic: "t", content });
+}
+
+async function sent(by: Client, to: string | number, content?: string): Promise<boolean> {
+  return (await send(by, to, content)).status === 200;
+}
+
+const notAllowed = refusal("You do not have permission to post in this channel.");
+const notAuthorized = (name: string) => refusal(`Not authorized to send to channel '${name}'`);
+const unknownName = (name: string) =>
+  refusal(`Channel '${name}' does not exist`, "STREAM_DOES_NOT_EXIST", 400, { stream: name });
+const unknownId = (id: number) =>
+  refusal(`Channel with ID '${id}' does not exist`, "STREAM_DOES_NOT_EXIST", 400, { stream_id: id });
+
+t.test("[behaviour 3.8] a public channel takes messages of every member, subscribed or not", async (t) => {
+  await createChannel(owner, "open", []);
+  t.ok(await sent(member, "open"));
+  t.ok(await sent(moderator, "open"));
+});
+
+t.test("[spec 2.4] can_send_message_group says who may post; nobody passes it by role", async (t) => {
+  const group = systemGroup(server, "role:moderators");
+  await createChannel(owner, "moderated", [member], { can_send_message_group: group });
+  t.strictSame(outcome(await send(member, "moderated")), notAllowed);
+  t.ok(await sent(moderator, "moderated"));
+  t.ok(await sent(owner, "moderated"), "owners are among the moderators");
+  await createChannel(owner, "one voice", [member, other], { can_send_message_group: named(member) });
+  t.ok(await sent(member, "one voice"));
+  for (const by of [other, owner]) t.strictSame(outcome(await send(by, "one voice")), notAllowed);
+  const silent = { can_send_message_group: systemGroup(server, "role:nobody") };
+  await createChannel(owner, "silent", [owner], silent);
+  t.strictSame(outcome(await send(owner, "silent")), notAllowed);
+});
+
+t.test("[D24] a private channel that the sender may not know answers as one that does not exist", async (t) => {
+  const id = await createChannel(member, "Sealed", [member], { invite_only: true });
+  t.strictSame(outcome(await send(other, "sealed")), unknownName("sealed"));
+  t.strictSame(outcome(await send(other, id)), unknownId(id));
+  t.strictSame(outcome(await send(guest, "sealed")), unknownName("sealed"));
+  t.strictSame(outcome(await send(other, id + 1000)), unknownId(id + 1000));
+  t.ok(await sent(member, id));
+});
+
+t.test("[behaviour 5.1] who knows a private channel and is not in it, is told so", async (t) => {
+  const id = await createChannel(member, "known", [other], { invite_only: true });
+  for (const by of [owner, member]) t.strictSame(outcome(await send(by, id)), notAuthorized("known"));
+});
+
+t.test("[behaviour 5.1] who may join a private channel with shared history may post there, too", async (t) => {
+  const settings = { invite_only: true, can_subscribe_group: named(other) };
+  await createChannel(member, "shared", [member], { ...settings, history_public_to_subscribers: true });
+  await createChannel(member, "protected", [member], settings);
+  t.ok(await sent(other, "shared"));
+  t.strictSame(outcome(await send(other, "protected")), notAuthorized("protected"));
+});
+
+t.test("[D24, behaviour 3.8] a guest posts where it is subscribed and where everybody can look", async (t) => {
+  t.strictSame(outcome(await send(guest, "general")), unknownName("general"));
+  await createChannel(owner, "with guests", [guest]);
+  t.ok(await sent(guest, "with guests"));
+  await createChannel(owner, "web", [], { is_web_public: true });
+  t.ok(await sent(guest, "web"));
+});
+
+t.test("[behaviour 5.1] a bot posts in private channels that its owner is in", async (t) => {
+  const bot = await botOf(server, "bot", member);
+  await createChannel(member, "owner in", [member], { invite_only: true });
+  await createChannel(owner, "owner out", [owner], { invite_only: true });
+  t.ok(await sent(bot, "owner in"));
+  t.strictSame(outcome(await send(bot, "owner out")), unknownName("owner out"));
+});
+
+t.test("[behaviour 5.1] a bot may use its owner's permission to post", async (t) => {
+  const bot = await botOf(server, "posting", member);
+  const foreign = await botOf(server, "foreign", other);
+  await createChannel(owner, "owned voice", [], { can_send_message_group: named(member) });
+  t.ok(await sent(bot, "owned voice"));
+  t.strictSame(outcome(await send(foreign, "owned voice")), notAllowed);
+});
+
+t.test("[D24] a guest reads only where it is, though a public channel is open to members", async (t) => {
+  const { id } = (await send(owner, "general")).body;
+  t.equal((await member.get(`/messages/${id}`)).status, 200);
+  t.strictSame(outcome(await guest.get(`/messages/${id}`)), refusal("Invalid message(s)"));
+  const narrow = [{ operator: "channel", operand: "general" }];
+  const fetched = await guest.get("/messages", { anchor: "newest", num_before: 9, num_after: 0, narrow });
+  t.match(fetched, { status: 400, body: { code: "BAD_NARROW", desc: "unknown channel general" } });
+});
+
+t.test("[behaviour 5.1] an archived channel takes no messages", async (t) => {
+  const id = await createChannel(owner, "archived", [member]);
+  const channel = realmOf(server).view.channels.get(id);
+  if (channel !== undefined) write(server, "channels", id, { ...channel, isArchived: true });
+  t.strictSame(outcome(await send(member, id)), notAuthorized("archived"));
+});
+
+t.test("[behaviour 5.1] up to 15 subscribers anybody calls all; in a larger channel the group that may", async (t) => {
+  const people = await crowd(server, "caller", 15);
+  const refused = refusal(
+    "You do not have permission to use channel wildcard mentions in this channel.",
+    "STREAM_WILDCARD_MENTION_NOT_ALLOWED",
+  );
+  for (const [name, count, expected] of [
+    ["fifteen", 15, null],
+    ["sixteen", 16, refused],
+  ] as const) {
+    const subscribers = [...people, member.userId].slice(16 - count);
+    await owner.post("/channels/create", { name, subscribers });
+    const answer = await send(member, name, "@**all** hear");
+    if (expected === null) t.equal(answer.status, 200);
+    else t.strictSame(outcome(answer), expected);
+  }
+  t.ok(await sent(owner, "sixteen", "@**everyone** hear"));
+  t.ok(await sent(member, "sixteen", "`@**all**` is quoted"));
+});
+
+t.test("[D2] who is deactivated posts nothing", async (t) => {
+  const gone = await personOf(server, "gone");
+  await owner.delete(`/users/${gone.userId}`);
+  t.match(await send(gone, "general"), { status: 401, body: { code: "USER_DEACTIVATED" } });
+});
+
+t.test("[S1] what a message links to is what its sender may know", async (t) => {
+  await createChannel(owner, "not for members", [owner], { invite_only: true });
+  const { body } = await send(member, "general", "#**not for members** #**general**");
+  const { content } = (await member.get(`/messages/${body.id}`)).body.message;
+  t.equal(
+    content,
+    '<p>#**not for members** <a class="stream" data-stream-id="1" href="/#narrow/channel/1-general">#general</a></p>',
+  );
+});
+
+t.test("[S3] a link to a topic with an over-long name is no link and no error", async (t) => {
+  const long = "x".repeat(limits.message_code_points_max - 100);
+  t.ok(await sent(member, "general", `#**general>${long}**`));
+});

@@ -1,0 +1,350 @@
+/**
+ * Messages to channels: POST /messages and GET /messages/{id} (spec 2.9, 4.10, 8, D8, D35; behaviour 5.1, 1.8). Who may post is in
+ * messages-permissions.test.ts, direct messages in messages-direct.test.ts.
+ */
+import t from "tap";
+import type { Params } from "../support/client.ts";
+import {
+  createChannel,
+  Follower,
+  outcome,
+  personOf,
+  refusal,
+  setRealmSettings,
+  success,
+} from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const generalId = 1;
+
+function send(params: Params, by = owner) {
+  return by.post("/messages", { type: "channel", to: "general", topic: "lunch", content: "hi", ...params });
+}
+
+async function read(id: number, params: Params = {}, by = owner) {
+  const { body } = await by.get(`/messages/${id}`, params);
+  return body.message;
+}
+
+t.test("[spec 2.9] a message sent to a channel is read back as it was rendered, with every field", async (t) => {
+  const { owner } = await startTestServer(t);
+  const sent = await owner.post("/messages", { type: "channel", to: "general", topic: "lunch", content: "**hi**" });
+  t.match(sent, { status: 200, body: { result: "success", msg: "", id: Number } });
+  const { status, body } = await owner.get(`/messages/${sent.body.id}`);
+  t.equal(status, 200);
+  t.match(body.message, { timestamp: Number, recipient_id: Number });
+  t.strictSame(
+    { ...body.message, timestamp: 0, recipient_id: 0 },
+    {
+      id: sent.body.id,
+      sender_id: 2,
+      content: "<p><strong>hi</strong></p>",
+      content_type: "text/html",
+      timestamp: 0,
+      client: "node",
+      is_me_message: false,
+      reactions: [],
+      submessages: [],
+      sender_full_name: "Owner",
+      sender_email: "owner@localhost",
+      sender_realm_str: "",
+      avatar_url: null,
+      type: "stream",
+      stream_id: 1,
+      display_recipient: "general",
+      recipient_id: 0,
+      subject: "lunch",
+      topic_links: [],
+      flags: ["read"],
+    },
+  );
+  t.equal(body.raw_content, "**hi**");
+});
+
+t.test("[openapi send-message] a channel is named by name or id, raw or as JSON, alone or in a list", async (t) => {
+  const forms = ["general", "GENERAL", '"general"', "1", "[1]", '["General"]', " general "];
+  for (const to of forms) {
+    for (const type of ["channel", "stream"]) {
+      const sent = await send({ to, type });
+      t.strictSame(outcome(sent), success({ id: sent.body.id }), to);
+      t.match(await read(sent.body.id), { stream_id: generalId, display_recipient: "general" });
+    }
+  }
+});
+
+t.test("[behaviour 1.2] a channel that does not exist: STREAM_DOES_NOT_EXIST with its name or id", async (t) => {
+  t.strictSame(
+    outcome(await send({ to: "nowhere" })),
+    refusal("Channel 'nowhere' does not exist", "STREAM_DOES_NOT_EXIST", 400, { stream: "nowhere" }),
+  );
+  t.strictSame(
+    outcome(await send({ to: 999 })),
+    refusal("Channel with ID '999' does not exist", "STREAM_DOES_NOT_EXIST", 400, { stream_id: 999 }),
+  );
+});
+
+t.test("[behaviour 5.1] recipients that cannot be a channel are refused", async (t) => {
+  const wrong: [string, string][] = [
+    ["[]", "Expected exactly one channel"],
+    ["[1,2]", "Expected exactly one channel"],
+    ["{}", "Invalid data type for recipients"],
+    ["true", "Invalid data type for recipients"],
+    ["", "Channel name can't be empty."],
+    ["x".repeat(61), "Channel name too long (limit: 60 characters)."],
+    ["a\u0000b", "Invalid character in channel name, at position 2."],
+  ];
+  for (const [to, msg] of wrong) t.strictSame(outcome(await send({ to })), refusal(msg), JSON.stringify(to));
+});
+
+t.test("[openapi send-message] type, to and content are required; type is one of four", async (t) => {
+  for (const name of ["type", "to", "content"]) {
+    t.strictSame(
+      outcome(await send({ [name]: undefined })),
+      refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name }),
+    );
+  }
+  t.strictSame(outcome(await send({ type: "letter" })), refusal("Invalid type"));
+  t.strictSame(outcome(await send({ read_by_sender: "yes" })), refusal("read_by_sender is not valid JSON"));
+  t.equal((await send({ read_by_sender: true })).status, 200);
+  t.strictSame((await send({ sent: "now" })).body.ignored_parameters_unsupported, ["sent"]);
+});
+
+t.test("[behaviour 1.3] subject is an older name of topic; both at once are refused", async (t) => {
+  const sent = await send({ topic: undefined, subject: "older" });
+  t.equal((await read(sent.body.id)).subject, "older");
+  t.strictSame(
+    outcome(await send({ subject: "older" })),
+    refusal("Can't decide between 'topic' and 'subject' arguments", "REQUEST_CONFUSING_VAR", 400, {
+      var_name1: "topic",
+      var_name2: "subject",
+    }),
+  );
+});
+
+t.test("[behaviour 5.1] blanks at the end of a message go, those at its beginning stay", async (t) => {
+  const sent = await send({ content: "  one\n two \t\n\n" });
+  t.equal((await read(sent.body.id, { apply_markdown: false })).content, "  one\n two");
+});
+
+t.test("[behaviour 5.1] an empty message and one with a NUL are refused", async (t) => {
+  for (const content of ["", "  ", "\n\t\u00a0\u2003"]) {
+    t.strictSame(outcome(await send({ content })), refusal("Message must not be empty"));
+  }
+  t.strictSame(outcome(await send({ content: "a\u0000b" })), refusal("Message must not contain null bytes"));
+});
+
+t.test("[D8, behaviour 1.8] a message has at most 10,000 code points; what is longer is cut and says so", async (t) => {
+  const mark = "\n[message truncated]";
+  for (const letter of ["m", "🦜"]) {
+    const longest = letter.repeat(10_000);
+    const whole = await send({ content: longest });
+    t.equal((await read(whole.body.id, { apply_markdown: false })).content, longest);
+    const cut = await send({ content: `${longest}${letter}` });
+    t.equal((await read(cut.body.id, { apply_markdown: false })).content, letter.repeat(10_000 - mark.length) + mark);
+  }
+  const { body } = await owner.post("/register", { event_types: [], fetch_event_types: ["realm"] });
+  t.match(body, { max_message_length: 10_000, max_topic_length: 60 });
+});
+
+t.test("[S3] a body full of blanks is read in linear time", async (t) => {
+  const sent = await send({ content: `x${" ".repeat(900_000)}x` });
+  t.equal((await read(sent.body.id, { apply_markdown: false })).content.length, 10_000);
+});
+
+t.test(
+  "[D8, behaviour 1.8] a topic has at most 60 code points; a longer one is cut to 57 and three dots",
+  async (t) => {
+    for (const letter of ["t", "🦜"]) {
+      const longest = letter.repeat(60);
+      t.equal((await read((await send({ topic: longest })).body.id)).subject, longest);
+      t.equal((await read((await send({ topic: `${longest}${letter}` })).body.id)).subject, `${letter.repeat(57)}...`);
+    }
+    t.equal(
+      (await read((await send({ topic: `  ${"t".repeat(60)}  ` })).body.id)).subject,
+      "t".repeat(60),
+      "trimmed first",
+    );
+  },
+);
+
+t.test("[behaviour 1.8] a topic is printable", async (t) => {
+  for (const [topic, position] of [
+    ["a\nb", 2],
+    ["🦜🦜\u0007", 3],
+    ["\ufdd0", 1],
+    ["abc\u{10ffff}", 4],
+  ] as const) {
+    t.strictSame(outcome(await send({ topic })), refusal(`Invalid character in topic, at position ${position}!`));
+  }
+});
+
+t.test(
+  "[M7] topics differ by more than case and composition: one conversation, named as it was first written",
+  async (t) => {
+    await send({ topic: "Caf\u00e9" });
+    const sent = await send({ topic: "CAFE\u0301" });
+    t.equal((await read(sent.body.id)).subject, "Caf\u00e9");
+  },
+);
+
+t.test("[spec 2.9, 4.10] the empty topic has many names when written and a display name when read", async (t) => {
+  for (const topic of [undefined, "", "  ", "(no topic)", "general chat", " general chat "]) {
+    const { body } = await send({ topic });
+    t.equal((await read(body.id)).subject, "general chat", String(topic));
+    t.equal((await read(body.id, { allow_empty_topic_name: true })).subject, "", String(topic));
+  }
+});
+
+t.test("[spec 2.9] the display name of the empty topic is the organization's", async (t) => {
+  const other = await startTestServer(t);
+  setRealmSettings(other, { empty_topic_display_name: "chatter" });
+  const sent = await send({ topic: "chatter" }, other.owner);
+  t.equal((await read(sent.body.id, {}, other.owner)).subject, "chatter");
+  t.equal((await read(sent.body.id, { allow_empty_topic_name: true }, other.owner)).subject, "");
+  const named = await send({ topic: "general chat" }, other.owner);
+  t.equal((await read(named.body.id, { allow_empty_topic_name: true }, other.owner)).subject, "general chat");
+});
+
+t.test("[spec 2.4] topics_policy: what each of the four allows, inherit by the organization's word", async (t) => {
+  const other = await startTestServer(t);
+  const by = other.owner;
+  const field = { empty_topic_display_name: "general chat" };
+  const noEmpty = refusal(
+    "Sending messages to the general chat is not allowed in this channel.",
+    "BAD_REQUEST",
+    400,
+    field,
+  );
+  const onlyEmpty = refusal("Only the general chat topic is allowed in this channel.", "BAD_REQUEST", 400, field);
+  const rules: [string, string, unknown, unknown][] = [
+    ["inherit", "allow_empty_topic", null, null],
+    ["inherit", "disable_empty_topic", noEmpty, null],
+    ["allow_empty_topic", "disable_empty_topic", null, null],
+    ["disable_empty_topic", "allow_empty_topic", noEmpty, null],
+    ["empty_topic_only", "disable_empty_topic", null, onlyEmpty],
+  ];
+  for (const [policy, realmPolicy, withoutTopic, withTopic] of rules) {
+    setRealmSettings(other, { topics_policy: realmPolicy });
+    const to = await createChannel(by, `${policy} ${realmPolicy}`, [by], { topics_policy: policy });
+    for (const [topic, expected] of [
+      [undefined, withoutTopic],
+      ["general chat", withoutTopic],
+      ["named", withTopic],
+    ]) {
+      const answer = outcome(await send({ to, topic }, by));
+      const what = `${policy}, realm ${realmPolicy}, topic ${topic}`;
+      if (expected === null) t.equal(answer.status, 200, what);
+      else t.strictSame(answer, expected, what);
+    }
+  }
+});
+
+t.test("[spec 4.10] apply_markdown=false gives the raw text, raw_content always does", async (t) => {
+  const { id } = (await send({ content: "*one* & <two>" })).body;
+  const raw = await owner.get(`/messages/${id}`, { apply_markdown: false });
+  t.match(raw.body, {
+    raw_content: "*one* & <two>",
+    message: { content: "*one* & <two>", content_type: "text/x-markdown" },
+  });
+  const rendered = await owner.get(`/messages/${id}`, { apply_markdown: true });
+  t.match(rendered.body, {
+    raw_content: "*one* & <two>",
+    message: { content: "<p><em>one</em> &amp; &lt;two&gt;</p>", content_type: "text/html" },
+  });
+  t.strictSame(
+    outcome(await owner.get(`/messages/${id}`, { apply_markdown: "no" })),
+    refusal("apply_markdown is not valid JSON"),
+  );
+});
+
+t.test("[spec 7] a message that does not exist or is not for the caller: one answer, Invalid message(s)", async (t) => {
+  await createChannel(owner, "sealed", [owner], { invite_only: true });
+  const hidden = await owner.say("sealed", "t", "secret");
+  const direct = (await owner.post("/messages", { type: "direct", to: [owner.userId], content: "mine" })).body.id;
+  for (const id of [hidden, direct, 999_999, 0]) {
+    t.strictSame(outcome(await member.get(`/messages/${id}`)), refusal("Invalid message(s)"), String(id));
+  }
+  for (const id of ["abc", "1.5", "-1"]) t.equal((await member.get(`/messages/${id}`)).status, 404, id);
+  t.match(await owner.anonymous().get(`/messages/${hidden}`), { status: 401, body: { code: "UNAUTHORIZED" } });
+});
+
+t.test(
+  "[behaviour 5.2] flags: one's own are read, others' are not; mentions and what was not received are told",
+  async (t) => {
+    const { id } = (await send({ content: `@**member 0** and @**all**` })).body;
+    t.strictSame((await read(id)).flags, ["read", "stream_wildcard_mentioned", "wildcard_mentioned"]);
+    t.strictSame((await read(id, {}, member)).flags, ["mentioned", "stream_wildcard_mentioned", "wildcard_mentioned"]);
+    const latecomer = await personOf(server, "latecomer");
+    t.strictSame((await read((await send({})).body.id, {}, latecomer)).flags, []);
+    const before = (await read(id, {}, latecomer)).flags;
+    t.strictSame(before.slice(0, 2), ["read", "historical"]);
+  },
+);
+
+t.test("[spec 2.9] a message that begins with /me is one", async (t) => {
+  t.match(await read((await send({ content: "/me waves" })).body.id), {
+    is_me_message: true,
+    content: "<p>/me waves</p>",
+  });
+  t.equal((await read((await send({ content: "/me waves\n\nand goes" })).body.id)).is_me_message, false);
+});
+
+t.test("[D35] client is the User-Agent's product, website for browsers, else API", async (t) => {
+  const agents: [string, string][] = [
+    ["zulip-terminal/0.7 (Linux)", "zulip-terminal"],
+    ["ZulipPython/0.9.0", "ZulipPython"],
+    ["Mozilla/5.0 (X11; Linux)", "website"],
+    ["???", "API"],
+    ["constructor/1", "constructor"],
+    ["a".repeat(100), "a".repeat(30)],
+  ];
+  for (const [agent, client] of agents) {
+    const sent = await owner.post(
+      "/messages",
+      { type: "channel", to: "general", content: "x" },
+      { "User-Agent": agent },
+    );
+    t.equal((await read(sent.body.id)).client, client, agent);
+  }
+});
+
+t.test(
+  "[openapi send-message] local_id comes back in the event of the queue that is named, and in no other",
+  async (t) => {
+    const sender = await Follower.of(owner);
+    const second = await Follower.of(owner);
+    const reader = await Follower.of(member);
+    const { id } = (await send({ queue_id: sender.state.queue_id, local_id: "17.01" })).body;
+    for (const follower of [sender, second, reader]) {
+      await follower.settled();
+      const [event] = follower.ofType("message");
+      t.equal(event.message.id, id);
+      t.notOk("flags" in event.message, "flags stand beside the message");
+      t.strictSame(event.flags, follower === reader ? [] : ["read"]);
+      t.equal(event.local_message_id, follower === sender ? "17.01" : undefined);
+    }
+    const elsewhere = (await send({ queue_id: "no such queue", local_id: "1" })).status;
+    t.equal(elsewhere, 200, "a queue that is gone hinders nobody");
+  },
+);
+
+t.test("[M4] ids follow decisions: later messages have larger ones, however they come", async (t) => {
+  const ids = await Promise.all(Array.from({ length: 50 }, (_, index) => owner.say("general", `t${index % 7}`, "x")));
+  t.equal(new Set(ids).size, ids.length);
+  const last = await owner.say("general", "t", "x");
+  t.ok(ids.every((id) => id < last));
+});
+
+t.test(
+  "[behaviour 2.3] a channel's first_message_id is its oldest message, however many come first at once",
+  async (t) => {
+    const channelId = await createChannel(owner, "rush", [owner]);
+    const ids = await Promise.all(Array.from({ length: 30 }, () => owner.say("rush", "t", "x")));
+    const { body } = await owner.get("/streams");
+    const rush = body.streams.find((stream: { stream_id: number }) => stream.stream_id === channelId);
+    t.equal(rush.first_message_id, Math.min(...ids));
+  },
+);

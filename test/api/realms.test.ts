@@ -1,0 +1,195 @@
+/**
+ * Several organizations in one process (D4, S1, architecture idea 1): same addresses, same ids, same names, and nothing is read,
+ * written or learned across. How the second one is made is in test/startup/cli.test.ts.
+ */
+import { join } from "node:path";
+import t from "tap";
+import { Client } from "../support/client.ts";
+import { Follower, outcome, refusal, success } from "../support/conversation.ts";
+import { HostClient } from "../support/http.ts";
+import { runCli } from "../support/process.ts";
+import { readZuliprc, startTestServer, temporaryFolder } from "../support/server.ts";
+import { Socket } from "../support/socket.ts";
+
+const dataDir = temporaryFolder(t);
+await (await startTestServer(t, { dataDir })).stop();
+// The owners have one address, so that nothing but the realm can tell them apart.
+const made = await runCli(t, dataDir, "create-realm", "sales", "--email", "owner@localhost", "--name", "Sales");
+t.equal(made.code, 0, made.stderr);
+const salesHost = "sales.example.org";
+const { email, key } = readZuliprc(join(dataDir, "zuliprc.sales"));
+
+/** The owner of the second realm. */
+function salesOwner(url: string): HostClient {
+  return new HostClient(new Client(url, { email, key, userId: 2 }), salesHost);
+}
+
+await t.test("[D28] request limits count per organization and person", async (t) => {
+  const limited = await startTestServer(t, { dataDir, environment: { RATE_LIMITS: "api=2/3600" } });
+  for (const status of [200, 200, 429]) t.equal((await limited.owner.get("/users/me")).status, status);
+  t.equal((await salesOwner(limited.url).get("/users/me")).status, 200, "the same user id, another bucket");
+  await limited.stop();
+});
+
+const server = await startTestServer(t, { dataDir });
+const first = server.owner;
+const sales = salesOwner(server.url);
+
+const invalidKey = refusal("Invalid API key", "INVALID_API_KEY", 401);
+
+/** An account in the second realm, with the address that `server.person` gives in the first. */
+async function personInSales(name: string): Promise<HostClient> {
+  const address = `${name.toLowerCase()}@example.com`;
+  const password = `the other ${name}'s`;
+  await sales.post("/users", { email: address, password, full_name: name });
+  const { body } = await sales.anonymous().post("/fetch_api_key", { username: address, password });
+  const account = { email: address, key: body.api_key, userId: body.user_id };
+  return new HostClient(new Client(server.url, account), salesHost);
+}
+
+t.test("[D4] the Host decides which organization answers, with or without credentials", async (t) => {
+  const nameOf = async (client: Client) => (await client.get("/server_settings")).body.realm_name;
+  t.equal(await nameOf(first.anonymous()), "Colloquy");
+  t.equal(await nameOf(sales.anonymous()), "Sales");
+  t.equal((await first.get("/users/me")).body.email, (await sales.get("/users/me")).body.email);
+});
+
+t.test("[S1] a key of one organization is no key in the other, though address and user id are the same", async (t) => {
+  for (const path of ["/users/me", "/users", "/streams", "/users/me/subscriptions", "/messages/1"]) {
+    t.strictSame(outcome(await new HostClient(first, salesHost).get(path)), invalidKey, path);
+    t.strictSame(outcome(await new Client(server.url, sales.account).get(path)), invalidKey, path);
+  }
+  const posted = await new HostClient(first, salesHost).post("/messages", { type: "direct", to: [2], content: "x" });
+  t.strictSame(outcome(posted), invalidKey);
+  const socket = new Socket(server.url, { as: first, headers: { Host: salesHost } });
+  await t.rejects(socket.opened(), /401/);
+});
+
+t.test("[S1] passwords, too, are the organization's own", async (t) => {
+  await server.person("Nina");
+  const nina = await personInSales("Nina");
+  const logIn = (client: Client, password: string) =>
+    client.anonymous().post("/fetch_api_key", { username: "nina@example.com", password });
+  const wrong = refusal("Your username or password is incorrect", "AUTHENTICATION_FAILED", 401);
+  t.equal((await logIn(first, "correct horse battery")).status, 200);
+  t.strictSame(outcome(await logIn(first, "the other Nina's")), wrong);
+  t.strictSame(outcome(await logIn(sales, "correct horse battery")), wrong);
+  t.equal((await logIn(sales, "the other Nina's")).body.user_id, nina.userId);
+});
+
+t.test("[S1] people of the other organization are unknown", async (t) => {
+  const before = (await sales.get("/users")).body.members.length;
+  const olga = await server.person("Olga");
+  t.equal((await sales.get("/users")).body.members.length, before);
+  t.strictSame((await sales.get("/users", { user_ids: [olga.userId + 500] })).body.members, []);
+  const sent = await sales.post("/messages", { type: "direct", to: ["olga@example.com"], content: "hello?" });
+  t.strictSame(outcome(sent), refusal("Invalid email 'olga@example.com'"));
+  const twin = await personInSales("Olga");
+  t.equal((await olga.get("/users/me")).body.full_name, "Olga", "the address is free there");
+  t.strictSame(outcome(await sales.delete(`/users/${twin.userId}`)), success());
+  t.equal((await olga.get("/users/me")).status, 200, "and the end of that account is not the end of this one");
+});
+
+t.test("[S1] ids of messages are each organization's own: the other one's cannot be read", async (t) => {
+  const inFirst = await first.say("general", "secret plans", "only for the first");
+  const inSales = await sales.say("general", "secret plans", "only for sales");
+  const read = async (client: Client, id: number) => (await client.get(`/messages/${id}`)).body.raw_content;
+  t.equal(await read(first, inFirst), "only for the first");
+  t.equal(await read(sales, inSales), "only for sales");
+  for (let id = 1; id <= Math.max(inFirst, inSales); id++) {
+    t.not(await read(sales, id), "only for the first");
+    t.not(await read(first, id), "only for sales");
+  }
+  const beyond = Math.max(inFirst, inSales) + 1;
+  for (let count = inSales; count < beyond; count++) await first.say("general", "more", "x");
+  t.strictSame(outcome(await sales.get(`/messages/${beyond}`)), refusal("Invalid message(s)"));
+  const { body } = await sales.get("/messages", { anchor: "oldest", num_before: 0, num_after: 5000 });
+  t.notMatch(JSON.stringify(body), /only for the first/);
+  const found = await sales.get("/messages", { message_ids: [beyond] });
+  t.strictSame(found.body.messages, []);
+});
+
+t.test("[S1] channels with one name are two channels", async (t) => {
+  const create = (client: Client) => client.post("/channels/create", { name: "launch", subscribers: [2] });
+  t.equal((await create(first)).status, 200);
+  t.equal((await create(first)).status, 409);
+  const other = await create(sales);
+  t.equal(other.status, 200, "the name is not taken there");
+  await first.say("launch", "go", "from the first");
+  const narrow = [{ operator: "channel", operand: "launch" }];
+  const { body } = await sales.get("/messages", { anchor: "newest", num_before: 10, num_after: 0, narrow });
+  t.strictSame(body.messages, []);
+  t.equal((await first.post("/streams/1/delete_topic", { topic_name: "x" })).status, 200);
+});
+
+t.test("[S1] a queue of one organization is unknown in the other, and gets none of its events", async (t) => {
+  const mine = await Follower.of(first);
+  const theirs = await Follower.of(sales);
+  t.not(mine.state.queue_id.split("-")[0], theirs.state.queue_id.split("-")[0], "[E1] the epochs differ");
+  for (const [client, queue] of [
+    [sales, mine],
+    [first, theirs],
+  ] as const) {
+    const { queue_id } = queue.state;
+    const gone = refusal(`Bad event queue ID: ${queue_id}`, "BAD_EVENT_QUEUE_ID", 400, { queue_id });
+    t.strictSame(outcome(await client.get("/events", { queue_id, last_event_id: -1, dont_block: true })), gone);
+    t.strictSame(outcome(await client.delete("/events", { queue_id })), gone);
+  }
+  await first.say("general", "events", "heard here");
+  await first.post("/users/me/presence", { status: "active" });
+  await first.post("/channels/create", { name: "only here", subscribers: [2] });
+  await server.person("Paula");
+  await first.post("/typing", { type: "channel", op: "start", stream_id: 1, topic: "events" });
+  await sales.say("general", "events", "heard there");
+  await mine.until((event) => event.message?.content === "heard here");
+  await theirs.until((event) => event.message?.content === "heard there");
+  const seen = JSON.stringify(await theirs.settled());
+  t.notMatch(seen, /heard here|only here|Paula|typing|presence/);
+  t.notMatch(JSON.stringify(await mine.settled()), /heard there/);
+});
+
+t.test("[S1] sockets belong to the organization of their Host", async (t) => {
+  const mine = new Socket(server.url, { as: first });
+  const theirs = new Socket(server.url, { as: sales, headers: { Host: salesHost } });
+  await Promise.all([mine.opened(), theirs.opened()]);
+  const register = { type: "register", event_types: ["message"], fetch_event_types: [] };
+  const queue = await mine.ask(register);
+  const resumed = await theirs.ask({ type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id });
+  t.match(resumed, { result: "error", code: "BAD_EVENT_QUEUE_ID" });
+  const again = new Socket(server.url, { as: sales, headers: { Host: salesHost } });
+  await again.opened();
+  t.match(await again.ask(register), { result: "success" });
+  await first.say("general", "sockets", "to the first");
+  await sales.say("general", "sockets", "to sales");
+  await mine.event((event) => event.message.content === "to the first");
+  await again.event((event) => event.message.content === "to sales");
+  t.strictSame(
+    again.events.map((event) => event.message.content),
+    ["to sales"],
+  );
+  t.strictSame(
+    mine.events.map((event) => event.message.content),
+    ["to the first"],
+  );
+  // By its first frame, too, one enters the organization of the Host only.
+  const stranger = new Socket(server.url, { headers: { Host: salesHost } });
+  await stranger.opened();
+  stranger.send({ type: "authenticate", email: first.account?.email, api_key: first.account?.key });
+  t.equal((await stranger.closed).code, 4401);
+  for (const socket of [mine, theirs, again]) socket.close();
+});
+
+t.test("[S1] presence and idempotency keys do not cross over", async (t) => {
+  await first.post("/users/me/presence", { status: "active" });
+  const { body } = await sales.post("/users/me/presence", { status: "idle", last_update_id: -1 });
+  t.strictSame(Object.keys(body.presences), ["2"], "one's own only");
+  const { date_joined: joined } = (await sales.get("/users/me")).body;
+  const never = Math.floor(Date.parse(joined) / 1000);
+  t.equal(body.presences["2"].active_timestamp, never, "[behaviour 2.7] never active here, whatever happens there");
+
+  const send = (client: Client, content: string) =>
+    client.post("/messages", { type: "direct", to: [2], content }, { "Idempotency-Key": "shared" });
+  const [mine, theirs] = [await send(first, "mine"), await send(sales, "theirs")];
+  t.strictSame([mine.status, theirs.status], [200, 200], "one person's id and one key, two requests");
+  t.equal((await sales.get(`/messages/${theirs.body.id}`)).body.raw_content, "theirs");
+});

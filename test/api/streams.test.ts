@@ -1,0 +1,241 @@
+/** GET /streams and the events of a new channel: who may know of it (behaviour 3.8, 2.3; S1), and that nobody is told twice. */
+import t from "tap";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import {
+  channelSeenBy,
+  createChannel,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  write,
+} from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+setRealmSettings(server, { enable_spectator_access: true });
+const { owner } = server;
+const administrator = await personOf(server, "administrator", roles.administrator);
+const member = await personOf(server, "member");
+const guest = await personOf(server, "guest", roles.guest);
+
+const named = (client: Client) => ({ direct_members: [client.userId], direct_subgroups: [] });
+await createChannel(owner, "public", []);
+await createChannel(owner, "private joined", [member, guest], { invite_only: true });
+await createChannel(owner, "private foreign", [owner], { invite_only: true });
+await createChannel(owner, "private open", [owner], { invite_only: true, can_subscribe_group: named(member) });
+await createChannel(owner, "private run", [owner], { invite_only: true, can_administer_channel_group: named(member) });
+await createChannel(owner, "web", [], { is_web_public: true });
+const archivedId = await createChannel(owner, "archived", []);
+const archived = realmOf(server).view.channels.get(archivedId);
+if (archived !== undefined) write(server, "channels", archivedId, { ...archived, isArchived: true });
+
+/** Names only of this file's first channels: other tests add theirs. */
+async function names(client: Client, params: Params = {}): Promise<string[]> {
+  const { body } = await client.get("/streams", params);
+  return body.streams
+    .map(({ name }: { name: string }) => name)
+    .filter((name: string) => /^(general|public|private|web|archived)/.test(name));
+}
+
+const none = { include_public: false, include_subscribed: false };
+
+t.test("[behaviour 3.8] a member sees public channels and the private ones joined, by name", async (t) => {
+  t.strictSame(await names(member), ["general", "private joined", "public", "web"]);
+  t.strictSame(await names(member, { include_public: false }), ["general", "private joined"]);
+  t.strictSame(await names(member, { include_subscribed: false }), ["general", "public", "web"]);
+  t.strictSame(await names(member, none), []);
+  t.strictSame(await names(member, { ...none, include_web_public: true }), ["web"]);
+});
+
+t.test("[behaviour 3.8] content and metadata access are asked for by name", async (t) => {
+  t.strictSame(await names(member, { ...none, include_can_access_content: true }), [
+    "general",
+    "private joined",
+    "private open",
+    "public",
+    "web",
+  ]);
+  t.strictSame(await names(member, { ...none, include_all: true }), [
+    "general",
+    "private joined",
+    "private open",
+    "private run",
+    "public",
+    "web",
+  ]);
+});
+
+t.test("[S1] a guest sees what it has joined and what is web-public, whatever it asks for", async (t) => {
+  t.strictSame(await names(guest, { include_public: false }), ["private joined"]);
+  t.strictSame(await names(guest, { include_all: true, include_can_access_content: true, include_web_public: true }), [
+    "private joined",
+    "web",
+  ]);
+});
+
+t.test("[behaviour 3.8] an administrator may know of every channel, and asks for it", async (t) => {
+  t.strictSame(await names(administrator), ["general", "public", "web"]);
+  const all = ["general", "private foreign", "private joined", "private open", "private run", "public", "web"];
+  t.strictSame(await names(administrator, { include_all: true }), all);
+  t.strictSame(await names(administrator, { ...none, include_can_access_content: true }), ["general", "public", "web"]);
+});
+
+t.test("[openapi get-streams] archived channels are given on request", async (t) => {
+  t.strictSame(await names(member, { ...none, include_public: true, exclude_archived: false }), [
+    "archived",
+    "general",
+    "public",
+    "web",
+  ]);
+});
+
+t.test("[behaviour 2.3] is_default is in the record when asked for, and only then", async (t) => {
+  const { body } = await member.get("/streams", { include_default: true });
+  const flags = body.streams.map(({ name, is_default }: { name: string; is_default: boolean }) => [name, is_default]);
+  t.strictSame(
+    flags.filter(([name]: [string]) => name === "general" || name === "public"),
+    [
+      ["general", true],
+      ["public", false],
+    ],
+  );
+  t.notOk("is_default" in (await channelSeenBy(member, 1)));
+});
+
+t.test("[behaviour 2.3] the list is in the order of code points", async (t) => {
+  const letters = ["Z", "a", "\uff5e", "😀"];
+  for (const letter of [...letters].reverse()) await createChannel(owner, `${letter} sorted`, []);
+  const { body } = await owner.get("/streams");
+  const sorted = body.streams.map(({ name }: { name: string }) => name).filter((name: string) => /sorted$/.test(name));
+  t.strictSame(
+    sorted,
+    letters.map((letter) => `${letter} sorted`),
+  );
+});
+
+t.test("[spec 2.1] a parameter of a wrong type is refused", async (t) => {
+  t.strictSame(
+    outcome(await member.get("/streams", { include_public: "yes" })),
+    refusal("include_public is not valid JSON"),
+  );
+});
+
+/** What a queue was told of one channel, in order: `create`, `add`, and so on. */
+function told(follower: Follower, channelId: number): string[] {
+  return follower.events.flatMap((event) => {
+    if (event.type === "stream" && event.op === "create") {
+      return event.streams.some((stream: { stream_id: number }) => stream.stream_id === channelId) ? ["create"] : [];
+    }
+    if (event.type === "stream" && event.op === "delete") return event.stream_ids.includes(channelId) ? ["delete"] : [];
+    if (event.type !== "subscription") return [];
+    const ids = event.stream_ids ?? event.subscriptions.map((own: { stream_id: number }) => own.stream_id);
+    return ids.includes(channelId) ? [event.op as string] : [];
+  });
+}
+
+async function followAll(people: Readonly<Record<string, Client>>) {
+  const followers = new Map<string, Follower>();
+  for (const [name, client] of Object.entries(people)) followers.set(name, await Follower.of(client));
+  return {
+    async told(channelId: number) {
+      const all: Record<string, string[]> = {};
+      for (const [name, follower] of followers) {
+        await follower.settled();
+        all[name] = told(follower, channelId);
+      }
+      return all;
+    },
+    of: (name: string) => followers.get(name)?.events ?? [],
+  };
+}
+
+t.test(
+  "[behaviour 2.3] a public channel: everybody but guests hears of it once, who is in it by a subscription",
+  async (t) => {
+    const joining = await personOf(server, "joining");
+    const guestIn = await personOf(server, "guestin", roles.guest);
+    const watch = await followAll({ owner, member, joining, guest, guestIn });
+    const id = await createChannel(member, "event public", [joining, guestIn]);
+    t.strictSame(await watch.told(id), {
+      owner: ["create", "peer_add"],
+      member: ["create", "peer_add"],
+      joining: ["create", "add"],
+      guest: [],
+      guestIn: ["create", "add"],
+    });
+    const ofType = (name: string, op: string) => watch.of(name).find((event) => event.op === op);
+    t.match(ofType("owner", "peer_add"), { stream_ids: [id], user_ids: [joining.userId, guestIn.userId] });
+    const record = await channelSeenBy(owner, id);
+    t.strictSame(ofType("owner", "create").streams, [{ ...record, subscriber_count: 0 }], "peer_add counts up from 0");
+    t.match(ofType("joining", "add").subscriptions, [{ ...record, in_home_view: true, is_muted: false }]);
+  },
+);
+
+t.test(
+  "[behaviour 2.3, S1] a private channel: its people, administrators and who holds it hear of it, once",
+  async (t) => {
+    const joining = await personOf(server, "joining2");
+    const holder = await personOf(server, "holder");
+    const bystander = await personOf(server, "bystander");
+    const watch = await followAll({ member, joining, holder, administrator, bystander, guest });
+    const id = await createChannel(member, "event private", [member, joining, holder], {
+      invite_only: true,
+      can_subscribe_group: named(holder),
+    });
+    t.strictSame(await watch.told(id), {
+      member: ["create", "add"],
+      joining: ["create", "add"],
+      holder: ["create", "add"],
+      administrator: ["create", "peer_add"],
+      bystander: [],
+      guest: [],
+    });
+  },
+);
+
+t.test("[behaviour 2.3] who joins an existing private channel hears of it first; administrators knew", async (t) => {
+  const late = await personOf(server, "late");
+  const watch = await followAll({ late, administrator, owner });
+  await owner.post("/users/me/subscriptions", {
+    subscriptions: [{ name: "private foreign" }],
+    principals: [late.userId, administrator.userId],
+  });
+  const id = realmOf(server).view.channels.byName("private foreign")?.id ?? 0;
+  t.strictSame(await watch.told(id), {
+    late: ["create", "add"],
+    administrator: ["add"],
+    owner: ["peer_add"],
+  });
+});
+
+t.test("[S1] who leaves a private channel and may not know it any more is told that it is gone", async (t) => {
+  const leaver = await personOf(server, "leaver");
+  const holder = await personOf(server, "holder2");
+  const secret = await createChannel(owner, "event secret", [owner, leaver, holder, administrator], {
+    invite_only: true,
+    can_subscribe_group: named(holder),
+  });
+  const open = await createChannel(owner, "event open", [owner, leaver]);
+  const watch = await followAll({ leaver, holder, administrator, owner });
+  for (const client of [leaver, holder, administrator]) {
+    await client.delete("/users/me/subscriptions", { subscriptions: ["event secret"] });
+  }
+  await leaver.delete("/users/me/subscriptions", { subscriptions: ["event open"] });
+  t.strictSame(await watch.told(secret), {
+    leaver: ["remove", "delete"],
+    holder: ["peer_remove", "remove", "peer_remove"],
+    administrator: ["peer_remove", "peer_remove", "remove"],
+    owner: ["peer_remove", "peer_remove", "peer_remove"],
+  });
+  t.strictSame(await watch.told(open), {
+    leaver: ["remove"],
+    holder: ["peer_remove"],
+    administrator: ["peer_remove"],
+    owner: ["peer_remove"],
+  });
+  t.equal(await channelSeenBy(leaver, secret), undefined);
+});

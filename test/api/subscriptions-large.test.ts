@@ -1,0 +1,157 @@
+/**
+ * Subscribing many people (architecture, The path of a write 6; S3): the command splits itself through the mailbox into slices of
+ * `subscribers_per_command_max`, others get in between, and the answer comes after the last slice, with everybody in.
+ */
+import t from "tap";
+import { command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import {
+  channelSeenBy,
+  createChannel,
+  crowd,
+  Follower,
+  outcome,
+  personOf,
+  plainChannel,
+  realmOf,
+  refusal,
+  success,
+} from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const people = await crowd(server, "one", 1200);
+const size = limits.subscribers_per_command_max;
+
+/** Ids that a follower was told of as having joined (or left) a channel, piece by piece. */
+function piecesOf(follower: Follower, channelId: number, op = "peer_add"): number[][] {
+  return follower
+    .ofType("subscription")
+    .filter((event) => event.op === op && event.stream_ids.includes(channelId))
+    .map((event) => event.user_ids);
+}
+
+t.test("[M3] a channel is created with 1,200 subscribers, and all are in when the answer comes", async (t) => {
+  const follower = await Follower.of(owner);
+  const made = await owner.post("/channels/create", { name: "crowded", subscribers: people });
+  t.strictSame(outcome(made), success({ id: made.body.id }));
+  t.equal((await channelSeenBy(owner, made.body.id)).subscriber_count, people.length);
+  await follower.settled();
+  const pieces = piecesOf(follower, made.body.id);
+  t.strictSame(pieces.flat(), people, "everybody once");
+  t.ok(
+    pieces.every((piece) => piece.length <= size),
+    "in slices",
+  );
+  t.equal(pieces.length, Math.ceil(people.length / size));
+});
+
+t.test("[M3] 1,200 people join two existing channels, and the answer names all of them", async (t) => {
+  const first = await createChannel(owner, "first", []);
+  const second = await createChannel(owner, "second", []);
+  const joined = await owner.post("/users/me/subscriptions", {
+    subscriptions: [{ name: "first" }, { name: "second" }],
+    principals: people,
+  });
+  t.equal(joined.status, 200);
+  t.strictSame(joined.body.subscribed, Object.fromEntries(people.map((id) => [id, ["first", "second"]])));
+  for (const id of [first, second]) t.equal((await channelSeenBy(owner, id)).subscriber_count, people.length);
+  const again = await owner.post("/users/me/subscriptions", {
+    subscriptions: [{ name: "first" }],
+    principals: people,
+  });
+  t.strictSame(again.body.subscribed, {});
+  t.equal(Object.keys(again.body.already_subscribed).length, people.length);
+});
+
+t.test("[M3] 1,200 people leave two channels, told of once each, and are out when the answer comes", async (t) => {
+  const names = ["leaving one", "leaving two"];
+  const ids: number[] = [];
+  for (const name of names) {
+    ids.push((await owner.post("/channels/create", { name, subscribers: people })).body.id);
+  }
+  const follower = await Follower.of(owner);
+  const left = await owner.delete("/users/me/subscriptions", { subscriptions: names, principals: people });
+  t.strictSame(outcome(left), success({ removed: names, not_removed: [] }));
+  await follower.settled();
+  for (const id of ids) {
+    t.equal((await channelSeenBy(owner, id)).subscriber_count, 0);
+    const pieces = piecesOf(follower, id, "peer_remove");
+    t.strictSame(pieces.flat(), people, "everybody once");
+    t.ok(
+      pieces.every((piece) => piece.length <= size),
+      "in slices",
+    );
+  }
+});
+
+t.test("[behaviour 2.3] who makes a large private channel hears of it before being subscribed", async (t) => {
+  const creator = await personOf(server, "creator");
+  const follower = await Follower.of(creator);
+  const made = await creator.post("/channels/create", {
+    name: "large and private",
+    subscribers: [...people.slice(0, size), creator.userId],
+    invite_only: true,
+  });
+  t.equal(made.status, 200);
+  await follower.settled();
+  const ops = follower.events.map((event) => `${event.type} ${event.op}`);
+  t.strictSame(
+    ops.filter((op) => op === "stream create" || op === "subscription add"),
+    ["stream create", "subscription add"],
+  );
+});
+
+t.test("[S3] people times channels are bounded in one request", async (t) => {
+  const names = Array.from({ length: limits.channels_per_request_max }, (_, index) => `no such ${index}`);
+  const most = limits.subscribers_per_request_max / names.length;
+  const tooMany = refusal(`Too many subscriptions in one request (maximum ${limits.subscribers_per_request_max})`);
+  const unknown = refusal("Channel 'no such 0' does not exist", "STREAM_DOES_NOT_EXIST", 400, { stream: "no such 0" });
+  const blank = refusal("Channel name can't be empty.");
+  const subscriptions = ["", ...names.slice(1)].map((name) => ({ name }));
+  for (const [count, left, joined] of [
+    [most, unknown, blank],
+    [most + 1, tooMany, tooMany],
+  ] as const) {
+    const principals = people.slice(0, count);
+    t.strictSame(outcome(await owner.delete("/users/me/subscriptions", { subscriptions: names, principals })), left);
+    t.strictSame(outcome(await owner.post("/users/me/subscriptions", { subscriptions, principals })), joined);
+  }
+  t.strictSame(
+    outcome(await owner.delete("/users/me/subscriptions", { subscriptions: [...names, "one more"] })),
+    refusal(`subscriptions is too long (limit: ${limits.channels_per_request_max} items)`),
+  );
+});
+
+t.test(
+  "[S3] up to subscribers_per_command_max one command does it all; one more, and others get in between",
+  async (t) => {
+    for (const [count, expected] of [
+      [size, ["creation", "other"]],
+      [size + 1, ["other", "creation"]],
+    ] as const) {
+      const { dispatcher, view } = realmOf(server);
+      const order: string[] = [];
+      const creation = dispatcher.ask(
+        command(
+          { actor: "realm" },
+          "channel.create",
+          plainChannel(`bounded ${count}`, people.slice(0, count)),
+          owner.userId,
+        ),
+      );
+      const other = dispatcher.ask(
+        command({ actor: "user", id: owner.userId }, "queue.delete", { queueId: "none" }, owner.userId),
+      );
+      await Promise.all([
+        creation.then(() => {
+          order.push("creation");
+          t.equal(view.subscriptions.ofChannel(view.channels.byName(`bounded ${count}`)?.id ?? 0).size, count);
+        }),
+        other.then(() => order.push("other")),
+      ]);
+      t.strictSame(order, expected, `${count} subscribers`);
+    }
+  },
+);

@@ -1,0 +1,359 @@
+/**
+ * GET, POST and DELETE /users/me/subscriptions (public API; spec 4.4 on who may add and remove whom; D18, D24, S1), and large
+ * requests that split themselves through the mailbox (architecture, The path of a write 6).
+ */
+import t from "tap";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import {
+  botOf,
+  channelSeenBy,
+  createChannel,
+  Follower,
+  outcome,
+  personOf,
+  refusal,
+  setRealmSettings,
+  success,
+  systemGroup,
+} from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const other = await personOf(server, "other");
+const guest = await personOf(server, "guest", roles.guest);
+
+const path = "/users/me/subscriptions";
+const named = (client: Client) => ({ direct_members: [client.userId], direct_subgroups: [] });
+
+function subscribe(by: Client, names: readonly string[], params: Params = {}) {
+  return by.post(path, { subscriptions: names.map((name) => ({ name })), ...params });
+}
+
+function unsubscribe(by: Client, subscriptions: readonly string[], params: Params = {}) {
+  return by.delete(path, { subscriptions, ...params });
+}
+
+async function channelsOf(client: Client): Promise<string[]> {
+  const { body } = await client.get(path);
+  return body.subscriptions.map(({ name }: { name: string }) => name);
+}
+
+const unknown = (name: string) =>
+  refusal(`Channel '${name}' does not exist`, "STREAM_DOES_NOT_EXIST", 400, { stream: name });
+
+t.test(
+  "[openapi get-subscriptions] a subscription is the channel's record and the person's own settings",
+  async (t) => {
+    const reader = await personOf(server, "reader");
+    const { status, body } = await reader.get(path);
+    const color = body.subscriptions[0]?.color;
+    t.match(color, /^#[0-9a-f]{6}$/);
+    t.strictSame(
+      { status, body },
+      success({
+        subscriptions: [
+          {
+            ...(await channelSeenBy(reader, 1)),
+            color,
+            is_muted: false,
+            in_home_view: true,
+            pin_to_top: false,
+            desktop_notifications: null,
+            audible_notifications: null,
+            push_notifications: null,
+            email_notifications: null,
+            wildcard_mentions_notify: null,
+          },
+        ],
+      }),
+    );
+  },
+);
+
+t.test("[openapi get-subscriptions] subscribers are given when asked for, ascending", async (t) => {
+  const id = await createChannel(owner, "listed", [other, member]);
+  for (const form of ["true", "partial"]) {
+    const { body } = await member.get(path, { include_subscribers: form });
+    const own = body.subscriptions.find((entry: { stream_id: number }) => entry.stream_id === id);
+    t.strictSame(own.subscribers, [member.userId, other.userId]);
+  }
+  t.strictSame(
+    outcome(await member.get(path, { include_subscribers: "some" })),
+    refusal("Invalid include_subscribers"),
+  );
+});
+
+t.test(
+  "[openapi subscribe] the answer says what was new and what was not, by user id and the channel's name",
+  async (t) => {
+    await createChannel(owner, "Tea", []);
+    const first = await subscribe(member, ["tea", "TEA"]);
+    t.strictSame(outcome(first), success({ subscribed: { [member.userId]: ["Tea"] }, already_subscribed: {} }));
+    const second = await subscribe(member, ["Tea", "general"]);
+    t.strictSame(
+      outcome(second),
+      success({ subscribed: {}, already_subscribed: { [member.userId]: ["Tea", "general"] } }),
+    );
+    t.ok((await channelsOf(member)).includes("Tea"));
+  },
+);
+
+t.test("[openapi subscribe] a channel that does not exist is created with the request's settings", async (t) => {
+  const made = await member.post(path, {
+    subscriptions: [{ name: "  new one ", description: "first\nsecond" }, { name: "new two" }],
+    invite_only: true,
+    history_public_to_subscribers: true,
+    topics_policy: "empty_topic_only",
+    can_send_message_group: systemGroup(server, "role:moderators"),
+  });
+  t.strictSame(
+    outcome(made),
+    success({ subscribed: { [member.userId]: ["new one", "new two"] }, already_subscribed: {} }),
+  );
+  const { body } = await member.get(path);
+  const records = body.subscriptions.filter(({ name }: { name: string }) => name.startsWith("new "));
+  const settings = {
+    creator_id: member.userId,
+    invite_only: true,
+    history_public_to_subscribers: true,
+    topics_policy: "empty_topic_only",
+    stream_post_policy: 4,
+    subscriber_count: 1,
+    can_administer_channel_group: named(member),
+  };
+  t.match(records, [
+    { name: "new one", description: "first second", ...settings },
+    { name: "new two", description: "", ...settings },
+  ]);
+  t.not(records[0].stream_id, records[1].stream_id);
+});
+
+t.test("[spec 4.3] a channel made by subscribing keeps the rules of creation, all or nothing", async (t) => {
+  const refused: [Params, string][] = [
+    [
+      { subscriptions: [{ name: "kept out" }, { name: "x".repeat(61) }] },
+      "Channel name too long (limit: 60 characters).",
+    ],
+    [{ subscriptions: [{ name: "kept out" }, { name: " " }] }, "Channel name can't be empty."],
+    [
+      { subscriptions: [{ name: "kept out" }, { name: "a\u0000" }] },
+      "Invalid character in channel name, at position 2.",
+    ],
+    [
+      { subscriptions: [{ name: "kept out", description: "d".repeat(1025) }] },
+      "description is too long (limit: 1024 characters)",
+    ],
+    [{ subscriptions: [{ name: "kept out" }], is_default_stream: true }, "Insufficient permission"],
+    [{ subscriptions: [{ name: "kept out" }], principals: [9999] }, "No such user"],
+    [{ subscriptions: [{}] }, 'subscriptions[0]["name"] field is missing'],
+    [{ subscriptions: ["kept out"] }, "subscriptions[0] is not a dict"],
+  ];
+  for (const [params, msg] of refused) t.strictSame(outcome(await member.post(path, params)), refusal(msg), msg);
+  const { body } = await owner.get("/streams", { include_all: true });
+  t.notOk(body.streams.some(({ name }: { name: string }) => name === "kept out"));
+  t.strictSame(outcome(await subscribe(guest, ["by a guest"])), refusal("Not allowed for guest users"));
+});
+
+t.test("[M7] of two who subscribe to a new name at once, one creates it and both are in", async (t) => {
+  const answers = await Promise.all([subscribe(member, ["At once"]), subscribe(other, ["at once"])]);
+  t.strictSame(
+    answers.map(({ status }) => status),
+    [200, 200],
+  );
+  const { body } = await member.get(path);
+  const found = body.subscriptions.filter(({ name }: { name: string }) => name.toLowerCase() === "at once");
+  t.strictSame(
+    found.map(({ subscriber_count }: { subscriber_count: number }) => subscriber_count),
+    [2],
+  );
+});
+
+t.test("[openapi subscribe] announce tells of channels that this call creates", async (t) => {
+  const follower = await Follower.of(owner);
+  await subscribe(member, ["told of", "general"], { announce: true });
+  await follower.settled();
+  t.match(follower.ofType("message"), [
+    {
+      message: {
+        subject: "new channels",
+        content: `@_**member 0|${member.userId}** created a new channel #**told of**.`,
+      },
+    },
+  ]);
+});
+
+t.test("[openapi subscribe] others are named by id or by address", async (t) => {
+  await createChannel(owner, "named", []);
+  const address = other.account?.email.toUpperCase();
+  const byAddress = await subscribe(member, ["named"], { principals: [address, member.account?.email] });
+  t.strictSame(
+    outcome(byAddress),
+    success({
+      subscribed: { [other.userId]: ["named"], [member.userId]: ["named"] },
+      already_subscribed: {},
+    }),
+  );
+  const byId = await subscribe(member, ["named"], { principals: [other.userId, guest.userId] });
+  t.strictSame(
+    outcome(byId),
+    success({ subscribed: { [guest.userId]: ["named"] }, already_subscribed: { [other.userId]: ["named"] } }),
+  );
+  t.ok((await channelsOf(guest)).includes("named"));
+});
+
+t.test("[openapi subscribe] people who do not exist or are deactivated: 400, and nobody is subscribed", async (t) => {
+  const gone = await personOf(server, "gone");
+  await owner.delete(`/users/${gone.userId}`);
+  const id = await createChannel(owner, "untouched", []);
+  for (const [principal, msg] of [
+    [9999, "No such user"],
+    ["nobody@example.com", "No such user"],
+    [gone.userId, "User is deactivated"],
+    [gone.account?.email, "User is deactivated"],
+  ]) {
+    const answer = await subscribe(owner, ["untouched"], { principals: [member.account?.email, principal] });
+    t.strictSame(outcome(answer), refusal(String(msg)));
+  }
+  t.equal((await channelSeenBy(owner, id)).subscriber_count, 0);
+});
+
+t.test("[spec 4.4] others are added to a public channel by who administers it or has the realm's leave", async (t) => {
+  const strict = await startTestServer(t);
+  setRealmSettings(strict, { can_add_subscribers_group: systemGroup(strict, "role:administrators") });
+  const creator = await personOf(strict, "creator");
+  const plain = await personOf(strict, "plain");
+  const third = await personOf(strict, "third");
+  await createChannel(creator, "run", []);
+  const principals = [third.userId];
+  t.strictSame(outcome(await subscribe(plain, ["run"], { principals })), refusal("Insufficient permission"));
+  t.equal((await subscribe(plain, ["run"])).status, 200, "oneself needs no leave");
+  t.strictSame(
+    outcome(await subscribe(creator, ["run"], { principals })),
+    success({ subscribed: { [third.userId]: ["run"] }, already_subscribed: {} }),
+  );
+  await createChannel(creator, "held", [], { can_add_subscribers_group: named(plain) });
+  t.equal((await subscribe(plain, ["held"], { principals })).status, 200, "the channel's own permission");
+  t.equal((await subscribe(strict.owner, ["held"], { principals: [creator.userId] })).status, 200, "administrators");
+});
+
+t.test("[D18, S1] a private channel is joined by nobody who cannot read it, administrators included", async (t) => {
+  const id = await createChannel(member, "Sealed", [member], { invite_only: true });
+  for (const by of [other, owner]) {
+    for (const params of [{}, { principals: [guest.userId] }]) {
+      t.strictSame(
+        outcome(await subscribe(by, ["sealed"], params)),
+        refusal("Unable to access channel (sealed)."),
+        "the name is the caller's own",
+      );
+    }
+  }
+  t.equal((await channelSeenBy(member, id)).subscriber_count, 1);
+  t.equal((await subscribe(member, ["Sealed"], { principals: [other.userId] })).status, 200, "its people add others");
+});
+
+t.test("[openapi subscribe] authorization_errors_fatal=false does the rest and lists what was refused", async (t) => {
+  await createChannel(member, "Sealed too", [member], { invite_only: true });
+  await createChannel(member, "Unsealed", []);
+  t.equal((await subscribe(other, ["Unsealed", "sealed too"])).status, 400);
+  t.notOk((await channelsOf(other)).includes("Unsealed"), "fatal by default: nothing was done");
+  const answer = await subscribe(other, ["Unsealed", "sealed too"], { authorization_errors_fatal: false });
+  t.strictSame(
+    outcome(answer),
+    success({ subscribed: { [other.userId]: ["Unsealed"] }, already_subscribed: {}, unauthorized: ["sealed too"] }),
+  );
+});
+
+t.test("[spec 2.4] can_subscribe_group joins a private channel, can_add_subscribers_group adds others", async (t) => {
+  const strict = await startTestServer(t);
+  setRealmSettings(strict, { can_add_subscribers_group: systemGroup(strict, "role:nobody") });
+  const joiner = await personOf(strict, "joiner");
+  const adder = await personOf(strict, "adder");
+  await createChannel(strict.owner, "held", [], {
+    invite_only: true,
+    can_subscribe_group: named(joiner),
+    can_add_subscribers_group: named(adder),
+  });
+  t.strictSame(
+    outcome(await subscribe(joiner, ["held"], { principals: [strict.owner.userId] })),
+    refusal("Insufficient permission"),
+  );
+  t.equal((await subscribe(joiner, ["held"])).status, 200);
+  t.equal((await subscribe(adder, ["held"], { principals: [strict.owner.userId] })).status, 200);
+});
+
+t.test("[behaviour 3.8] a guest joins what is web-public and nothing else", async (t) => {
+  const open = await startTestServer(t);
+  setRealmSettings(open, { enable_spectator_access: true });
+  const visitor = await personOf(open, "visitor", roles.guest);
+  await createChannel(open.owner, "web", [], { is_web_public: true });
+  t.equal((await subscribe(visitor, ["web"])).status, 200);
+  t.strictSame(outcome(await subscribe(visitor, ["general"])), refusal("Unable to access channel (general)."));
+});
+
+t.test("[openapi unsubscribe] the answer says what was left and what was not joined", async (t) => {
+  await createChannel(member, "Left", [member, other]);
+  await createChannel(member, "Never", []);
+  const follower = await Follower.of(member);
+  const witness = await Follower.of(owner);
+  const answer = await unsubscribe(member, ["left", "Never", "LEFT"]);
+  t.strictSame(outcome(answer), success({ removed: ["Left"], not_removed: ["Never"] }));
+  await follower.settled();
+  await witness.settled();
+  const removed = follower.ofType("subscription");
+  const id = removed[0]?.subscriptions[0]?.stream_id;
+  t.strictSame(removed, [{ type: "subscription", op: "remove", subscriptions: [{ name: "Left", stream_id: id }] }]);
+  t.strictSame(witness.ofType("subscription"), [
+    { type: "subscription", op: "peer_remove", stream_ids: [id], user_ids: [member.userId] },
+  ]);
+});
+
+t.test("[D24] a private channel that the caller may not know answers as a name that does not exist", async (t) => {
+  await createChannel(member, "Veiled", [member], { invite_only: true });
+  for (const params of [{}, { principals: [member.userId] }]) {
+    t.strictSame(outcome(await unsubscribe(other, ["veiled"], params)), unknown("veiled"));
+    t.strictSame(outcome(await unsubscribe(other, ["no such"], params)), unknown("no such"));
+  }
+  t.ok((await channelsOf(member)).includes("Veiled"));
+});
+
+t.test("[spec 4.4] who unsubscribes others: administrators, the channel's administrators, its group", async (t) => {
+  await createChannel(member, "crew", [other, guest, owner]);
+  const principals = [guest.userId];
+  t.strictSame(outcome(await unsubscribe(other, ["crew"], { principals })), refusal("Insufficient permission"));
+  const removed = success({ removed: ["crew"], not_removed: [] });
+  t.strictSame(outcome(await unsubscribe(owner, ["crew"], { principals })), removed, "an organization administrator");
+  t.strictSame(
+    outcome(await unsubscribe(member, ["crew"], { principals: [owner.account?.email] })),
+    removed,
+    "who administers the channel",
+  );
+  await createChannel(member, "grouped", [guest], { can_remove_subscribers_group: named(other) });
+  t.equal((await unsubscribe(other, ["grouped"], { principals })).status, 200, "can_remove_subscribers_group");
+  await createChannel(member, "sealed crew", [member, guest], { invite_only: true });
+  t.equal((await unsubscribe(owner, ["sealed crew"], { principals })).status, 200, "from a private one, too");
+});
+
+t.test("[openapi unsubscribe] people remove their own bots from channels that they can access", async (t) => {
+  const bot = await botOf(server, "bot", other);
+  await createChannel(member, "botted", [bot, member]);
+  t.strictSame(
+    outcome(await unsubscribe(other, ["botted"], { principals: [bot.userId] })),
+    success({ removed: ["botted"], not_removed: [] }),
+  );
+  t.strictSame(
+    outcome(await unsubscribe(other, ["botted"], { principals: [member.userId] })),
+    refusal("Insufficient permission"),
+  );
+});
+
+t.test("[openapi subscribe] who comes back finds the channel as it was left", async (t) => {
+  await createChannel(member, "home", []);
+  await member.post(path, { subscriptions: [{ name: "home", color: "#123456" }] });
+  await unsubscribe(member, ["home"]);
+  await subscribe(member, ["home"]);
+  const { body } = await member.get(path);
+  t.equal(body.subscriptions.find(({ name }: { name: string }) => name === "home").color, "#123456");
+});

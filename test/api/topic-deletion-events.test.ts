@@ -1,0 +1,182 @@
+/**
+ * What a topic deletion pushes (spec section 6, behaviour 7, 4.3): delete_message whole or in pieces, first_message_id, and to
+ * nobody who was not shown the messages (S1).
+ */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client } from "../support/client.ts";
+import { createChannel, type Event, Follower, personOf } from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const administrator = await personOf(server, "administrator", roles.administrator);
+const member = await personOf(server, "member");
+const batch = limits.topic_deletion_batch_messages;
+const bulk = { client_capabilities: { bulk_message_deletion: true } };
+
+async function fill(by: Client, channelId: number, topic: string, count: number): Promise<number[]> {
+  const posts = Array.from({ length: count }, (_, index) => by.say(channelId, topic, `number ${index}`));
+  return (await Promise.all(posts)).sort((a, b) => a - b);
+}
+
+async function remove(by: Client, channelId: number, topic: string): Promise<void> {
+  const { body } = await by.post(`/streams/${channelId}/delete_topic`, { topic_name: topic });
+  if (body.complete !== true) throw new Error(`not complete: ${JSON.stringify(body)}`);
+}
+
+/** Ids that a follower was told are gone, in order. */
+function goneIds(follower: Follower): number[] {
+  return follower.ofType("delete_message").flatMap((event) => event.message_ids ?? [event.message_id]);
+}
+
+t.test(
+  "[behaviour 4.4] a client with bulk_message_deletion gets a batch as one event, newest batch first",
+  async (t) => {
+    const id = await createChannel(owner, "bulk", [owner, member]);
+    const ids = await fill(owner, id, "Long", 2 * batch + 5);
+    const follower = await Follower.of(member, bulk);
+    await remove(owner, id, "long");
+    await follower.settled();
+    const place = { type: "delete_message", message_type: "stream", stream_id: id, topic: "Long" };
+    t.strictSame(follower.ofType("delete_message"), [
+      { ...place, message_ids: ids.slice(batch + 5) },
+      { ...place, message_ids: ids.slice(5, batch + 5) },
+      { ...place, message_ids: ids.slice(0, 5) },
+    ]);
+  },
+);
+
+t.test("[E1] a client without it gets an event per message, each with an id of its own, in order", async (t) => {
+  const id = await createChannel(owner, "single", [owner, member]);
+  const ids = await fill(owner, id, "t", 7);
+  const follower = await Follower.of(member);
+  const whole = await Follower.of(member, bulk);
+  await remove(owner, id, "t");
+  await follower.settled();
+  await whole.settled();
+  t.strictSame(
+    follower.ofType("delete_message"),
+    ids.map((message_id) => ({
+      type: "delete_message",
+      message_type: "stream",
+      stream_id: id,
+      topic: "t",
+      message_id,
+    })),
+  );
+  const eventIds = follower.events.map((event: Event) => event.id);
+  t.strictSame(
+    eventIds,
+    [...new Set(eventIds)].sort((a, b) => a - b),
+    "increasing, none twice",
+  );
+  t.strictSame(goneIds(whole), ids);
+});
+
+t.test(
+  "[spec 6] the channel's first_message_id is told when it changes, after the batch that changed it (README, Decisions)",
+  async (t) => {
+    const id = await createChannel(owner, "first", [owner, member]);
+    await fill(owner, id, "one", 2);
+    const [next] = await fill(owner, id, "two", 2);
+    await owner.say(id, "three", "x");
+    const follower = await Follower.of(member, bulk);
+    const told = async () => {
+      await follower.settled();
+      return follower.events
+        .splice(0)
+        .map(({ type, property, value }: Event) => (type === "stream" ? [type, property, value] : [type]));
+    };
+    await remove(owner, id, "one");
+    t.strictSame(await told(), [["delete_message"], ["stream", "first_message_id", next]]);
+    await remove(owner, id, "three");
+    t.strictSame(await told(), [["delete_message"]], "the oldest is still there");
+    await remove(owner, id, "two");
+    t.strictSame(await told(), [["delete_message"], ["stream", "first_message_id", null]]);
+  },
+);
+
+t.test("[spec 6] the event of a new first_message_id names its channel", async (t) => {
+  const id = await createChannel(owner, "named", [owner]);
+  await owner.say(id, "one", "x");
+  const next = await owner.say(id, "two", "x");
+  const follower = await Follower.of(owner);
+  await remove(owner, id, "one");
+  await follower.settled();
+  t.strictSame(follower.ofType("stream"), [
+    { type: "stream", op: "update", stream_id: id, name: "named", property: "first_message_id", value: next },
+  ]);
+});
+
+t.test(
+  "[behaviour 7] told are subscribers, who left a public channel with copies, and who deletes; nobody else",
+  async (t) => {
+    const left = await personOf(server, "left");
+    const bystander = await personOf(server, "bystander");
+    const id = await createChannel(owner, "told", [owner, member, left]);
+    const ids = await fill(owner, id, "t", 2);
+    await left.delete("/users/me/subscriptions", { subscriptions: ["told"] });
+    const people = { member, left, administrator, bystander };
+    const followers = await Promise.all(Object.values(people).map((client) => Follower.of(client, bulk)));
+    await remove(administrator, id, "t");
+    const told = [];
+    for (const follower of followers) {
+      await follower.settled();
+      told.push(goneIds(follower));
+    }
+    t.strictSame(told, [ids, ids, ids, []]);
+  },
+);
+
+t.test("[S1] protected history: who joined later is told of no message from before, nor of its topic", async (t) => {
+  const late = await personOf(server, "late");
+  const id = await createChannel(owner, "vault", [owner], { invite_only: true });
+  await fill(owner, id, "secret plan", 2);
+  const before = await fill(owner, id, "mixed", 2);
+  await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "vault" }], principals: [late.userId] });
+  const after = await fill(owner, id, "mixed", 2);
+  const follower = await Follower.of(late);
+  const whole = await Follower.of(late, bulk);
+  const witness = await Follower.of(owner, bulk);
+  await remove(owner, id, "secret plan");
+  await remove(owner, id, "mixed");
+  for (const each of [follower, whole, witness]) await each.settled();
+  t.strictSame(goneIds(follower), after);
+  t.strictSame(goneIds(whole), after);
+  t.notMatch(JSON.stringify([...follower.events, ...whole.events]), /secret plan/);
+  t.strictSame(goneIds(witness).slice(2), [...before, ...after]);
+});
+
+t.test("[spec 2.9] the empty topic is named for clients that do not know it", async (t) => {
+  const id = await createChannel(owner, "unnamed", [owner]);
+  await owner.say(id, "", "x");
+  const older = await Follower.of(owner);
+  const newer = await Follower.of(owner, { client_capabilities: { empty_topic_name: true } });
+  await remove(owner, id, "general chat");
+  const topics = [];
+  for (const follower of [older, newer]) {
+    await follower.settled();
+    topics.push(follower.ofType("delete_message")[0]?.topic);
+  }
+  t.strictSame(topics, ["general chat", ""]);
+});
+
+t.test("[behaviour 7] an unknown topic is deleted without an event", async (t) => {
+  const follower = await Follower.of(owner);
+  await remove(owner, 1, "never written");
+  t.strictSame(await follower.settled(), []);
+});
+
+t.test("[spec 4.13] two deletions of one topic at once tell of each message once", async (t) => {
+  const id = await createChannel(owner, "once", [owner]);
+  const ids = await fill(owner, id, "t", batch + 10);
+  const follower = await Follower.of(owner, bulk);
+  await Promise.all([remove(owner, id, "t"), remove(administrator, id, "t")]);
+  await follower.settled();
+  t.strictSame(
+    goneIds(follower).sort((a, b) => a - b),
+    ids,
+  );
+});

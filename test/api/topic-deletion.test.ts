@@ -1,0 +1,254 @@
+/**
+ * POST /streams/{stream_id}/delete_topic: who may, what goes, in how many requests (spec 4.13, 3 Topic, 7; D24, D29, D30;
+ * behaviour 7). What is pushed is in topic-deletion-events.test.ts.
+ */
+import t from "tap";
+import { command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import { parseContent } from "../../src/domain/markdown/render.ts";
+import type { Client } from "../support/client.ts";
+import {
+  channelSeenBy,
+  createChannel,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  success,
+  write,
+} from "../support/conversation.ts";
+import { startTestServer, type TestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const administrator = await personOf(server, "administrator", roles.administrator);
+const member = await personOf(server, "member");
+const batch = limits.topic_deletion_batch_messages;
+
+function remove(by: Client, channelId: number | string, topic: string) {
+  return by.post(`/streams/${channelId}/delete_topic`, { topic_name: topic });
+}
+
+/** Ids of a topic's messages, ascending. */
+async function topicIds(by: Client, channelId: number, topic: string): Promise<number[]> {
+  const narrow = [
+    { operator: "channel", operand: channelId },
+    { operator: "topic", operand: topic },
+  ];
+  const { body } = await by.get("/messages", { anchor: "newest", num_before: 5000, num_after: 0, narrow });
+  return body.messages.map(({ id }: { id: number }) => id);
+}
+
+function fill(by: Client, channelId: number, topic: string, count: number): Promise<number[]> {
+  return Promise.all(Array.from({ length: count }, (_, index) => by.say(channelId, topic, `number ${index}`)));
+}
+
+const complete = success({ complete: true });
+const incomplete = success({ complete: false });
+const mustBeAdministrator = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
+
+t.test("[spec 4.13] all messages of the topic go, others stay, and the answer says complete", async (t) => {
+  const id = await createChannel(owner, "plain", [owner, member]);
+  const [gone] = await fill(member, id, "gone", 3);
+  const kept = await fill(member, id, "kept", 2);
+  t.strictSame(outcome(await remove(administrator, id, "GONE")), complete, "topics differ by more than case");
+  t.strictSame(await topicIds(owner, id, "gone"), []);
+  t.strictSame(await topicIds(owner, id, "kept"), kept.sort());
+  t.strictSame(outcome(await member.get(`/messages/${gone}`)), refusal("Invalid message(s)"));
+  const { body } = await owner.get("/messages", { message_ids: [gone] });
+  t.strictSame(body.messages, []);
+});
+
+t.test("[spec 7] whoever is no administrator is told only that, whatever else is wrong", async (t) => {
+  const id = await createChannel(member, "guarded", [member]);
+  await member.say(id, "t", "x");
+  for (const by of [
+    member,
+    await personOf(server, "moderator", roles.moderator),
+    await personOf(server, "guest", roles.guest),
+  ]) {
+    t.strictSame(outcome(await remove(by, id, "t")), mustBeAdministrator);
+    t.strictSame(outcome(await remove(by, 99_999, "t")), mustBeAdministrator, "no such channel");
+    t.strictSame(outcome(await by.post(`/streams/${id}/delete_topic`)), mustBeAdministrator, "no topic_name");
+  }
+  t.equal((await topicIds(owner, id, "t")).length, 1);
+  t.match(await remove(owner.anonymous(), id, "t"), { status: 401 });
+});
+
+t.test(
+  "[architecture] who ceased to be an administrator since the request came is refused in the turn, too",
+  async (t) => {
+    const { dispatcher, view } = realmOf(server);
+    const to = { actor: "topic-deletion", channelId: 1, topic: "t" } as const;
+    const asked = command(to, "topic-deletion.request", { deadline: view.now }, member.userId);
+    t.match(await dispatcher.ask(asked), { kind: "refused", code: "UNAUTHORIZED_PRINCIPAL" });
+  },
+);
+
+t.test(
+  "[D24, behaviour 7] a channel that is unknown, archived or private and not the caller's: Invalid channel ID",
+  async (t) => {
+    const sealed = await createChannel(member, "sealed", [member], { invite_only: true });
+    await member.say(sealed, "t", "x");
+    const archived = await createChannel(owner, "archived", [owner]);
+    await owner.say(archived, "t", "x");
+    const channel = realmOf(server).view.channels.get(archived);
+    if (channel !== undefined) write(server, "channels", archived, { ...channel, isArchived: true });
+    for (const id of [99_999, sealed, archived]) {
+      t.strictSame(outcome(await remove(owner, id, "t")), refusal("Invalid channel ID"), String(id));
+    }
+    t.equal((await topicIds(member, sealed, "t")).length, 1);
+    t.equal((await remove(owner, "abc", "t")).status, 404);
+  },
+);
+
+t.test("[D30] an administrator who is in a private channel deletes what came before, too", async (t) => {
+  const id = await createChannel(member, "protected", [member], { invite_only: true });
+  await fill(member, id, "t", 2);
+  await member.post("/users/me/subscriptions", {
+    subscriptions: [{ name: "protected" }],
+    principals: [administrator.userId],
+  });
+  await member.say(id, "t", "x");
+  t.equal((await topicIds(administrator, id, "t")).length, 1, "protected history");
+  t.strictSame(outcome(await remove(administrator, id, "t")), complete);
+  t.strictSame(await topicIds(member, id, "t"), []);
+});
+
+t.test("[spec 4.13] topic_name is required; an unknown topic is complete", async (t) => {
+  t.strictSame(
+    outcome(await owner.post("/streams/1/delete_topic")),
+    refusal("Missing 'topic_name' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "topic_name" }),
+  );
+  t.strictSame(outcome(await remove(owner, 1, "never written")), complete);
+  t.strictSame(outcome(await remove(owner, 1, "x".repeat(60_000))), complete, "however long its name");
+});
+
+t.test("[spec 4.13] the empty topic's display name is the empty topic", async (t) => {
+  for (const topic of ["general chat", ""]) {
+    const id = await createChannel(owner, `empty by ${topic}`, [owner]);
+    await owner.say(id, "", "x");
+    await owner.say(id, "named", "x");
+    t.strictSame(outcome(await remove(owner, id, topic)), complete);
+    t.strictSame(await topicIds(owner, id, ""), []);
+    t.equal((await topicIds(owner, id, "named")).length, 1);
+  }
+});
+
+t.test("[spec 3] the topic is gone and can begin anew, under its new spelling and with new ids", async (t) => {
+  const id = await createChannel(owner, "phoenix", [owner]);
+  const old = await fill(owner, id, "Ashes", 2);
+  await remove(owner, id, "ashes");
+  t.equal((await channelSeenBy(owner, id)).first_message_id, null);
+  const fresh = await owner.say(id, "ASHES", "x");
+  t.ok(fresh > Math.max(...old), "ids are not used twice");
+  t.strictSame(await topicIds(owner, id, "ashes"), [fresh]);
+  t.equal((await owner.get(`/messages/${fresh}`)).body.message.subject, "ASHES");
+  t.equal((await channelSeenBy(owner, id)).first_message_id, fresh);
+});
+
+t.test("[spec 3] a request that times out says complete: false, newest went first; a repeat goes on", async (t) => {
+  const hasty = await startTestServer(t, { environment: { TOPIC_DELETION_TIMEOUT_MS: "0" } });
+  const by = hasty.owner;
+  const ids = (await fill(by, 1, "long", 2 * batch + 5)).sort((a, b) => a - b);
+  const other = await by.say(1, "other", "x");
+  t.strictSame(outcome(await remove(by, 1, "long")), incomplete);
+  t.strictSame(await topicIds(by, 1, "long"), ids.slice(0, batch + 5), "the oldest are left");
+  t.equal((await channelSeenBy(by, 1)).first_message_id, ids[0]);
+  t.strictSame(outcome(await remove(by, 1, "long")), incomplete);
+  t.strictSame(await topicIds(by, 1, "long"), ids.slice(0, 5));
+  t.strictSame(outcome(await remove(by, 1, "long")), complete);
+  t.strictSame(await topicIds(by, 1, "long"), []);
+  t.equal((await channelSeenBy(by, 1)).first_message_id, other);
+  t.strictSame(outcome(await remove(by, 1, "long")), complete);
+});
+
+t.test("[spec 3] one batch exactly is complete at once; one more message is another batch", async (t) => {
+  const hasty = await startTestServer(t, { environment: { TOPIC_DELETION_TIMEOUT_MS: "0" } });
+  await fill(hasty.owner, 1, "one", batch);
+  t.strictSame(outcome(await remove(hasty.owner, 1, "one")), complete);
+  await fill(hasty.owner, 1, "more", batch + 1);
+  t.strictSame(outcome(await remove(hasty.owner, 1, "more")), incomplete);
+  t.equal((await topicIds(hasty.owner, 1, "more")).length, 1);
+});
+
+t.test(
+  "[D29] each request takes what was there when it came; a post meanwhile stays and keeps the topic",
+  async (t) => {
+    const id = await createChannel(owner, "busy", [owner]);
+    await fill(owner, id, "t", 2 * batch + 1);
+    const order = await raceDeletionAndPost(server, id, "t");
+    t.strictSame(order, ["post", "deletion"], "the post got in between the batches");
+    const left = await topicIds(owner, id, "t");
+    t.equal(left.length, 1);
+    const { body } = await owner.get(`/messages/${left[0]}`);
+    t.equal(body.raw_content, "meanwhile");
+    t.equal((await channelSeenBy(owner, id)).first_message_id, left[0]);
+  },
+);
+
+/** Both commands in one tick, in this order. @returns who was answered first */
+async function raceDeletionAndPost({ owner }: TestServer, channelId: number, topic: string): Promise<string[]> {
+  const { dispatcher, view } = realmOf(server);
+  const order: string[] = [];
+  const deletion = dispatcher.ask(
+    command(
+      { actor: "topic-deletion", channelId, topic },
+      "topic-deletion.request",
+      { deadline: view.now + 60_000 },
+      owner.userId,
+    ),
+  );
+  const content = "meanwhile";
+  const post = dispatcher.ask(
+    command(
+      { actor: "topic", channelId, topic },
+      "message.post",
+      {
+        content,
+        parsed: parseContent(content, { linkifiers: [], translateEmoticons: false }),
+        client: "test",
+        queueId: null,
+        localId: null,
+      },
+      owner.userId,
+    ),
+  );
+  await Promise.all([deletion.then(() => order.push("deletion")), post.then(() => order.push("post"))]);
+  return order;
+}
+
+t.test("[spec 4.13] two deletions at once, of one topic or of two, are both complete", async (t) => {
+  const id = await createChannel(owner, "twice", [owner]);
+  await fill(owner, id, "one", batch + 20);
+  await fill(owner, id, "two", batch + 20);
+  const kept = await owner.say(id, "three", "x");
+  const answers = await Promise.all([
+    remove(owner, id, "one"),
+    remove(administrator, id, "one"),
+    remove(administrator, id, "two"),
+  ]);
+  for (const answer of answers) t.strictSame(outcome(answer), complete);
+  for (const topic of ["one", "two"]) t.strictSame(await topicIds(owner, id, topic), []);
+  t.equal((await channelSeenBy(owner, id)).first_message_id, kept);
+});
+
+t.test("[S3] at most topic_deletion_waiters_max requests wait for one deletion", async (t) => {
+  const id = await createChannel(owner, "queued", [owner]);
+  await owner.say(id, "t", "x");
+  const { dispatcher, view } = realmOf(server);
+  const ask = () =>
+    dispatcher.ask(
+      command(
+        { actor: "topic-deletion", channelId: id, topic: "t" },
+        "topic-deletion.request",
+        { deadline: view.now + 60_000 },
+        owner.userId,
+      ),
+    );
+  const max = limits.topic_deletion_waiters_max;
+  const results = await Promise.all(Array.from({ length: max + 1 }, ask));
+  t.ok(results.slice(0, max).every((result) => result.kind === "ok" && result.answer["complete"] === true));
+  t.match(results[max], { kind: "refused", code: "OVERLOADED" });
+});

@@ -1,0 +1,104 @@
+// The command line as users run it: against a server that is already there, with arguments that make no sense, interrupted.
+
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
+import t from "tap";
+import { Child } from "../../bench/lib/child.ts";
+import type { Report } from "../../bench/lib/result.ts";
+import { startServer } from "../../bench/lib/target.ts";
+import { openWorkspace, PROJECT_ROOT } from "../../bench/lib/workspace.ts";
+
+const workspace = openWorkspace();
+t.teardown(() => workspace.remove());
+
+t.test(
+  "[8 Bench] the command measures a running server with --url and --zuliprc, and is quiet off a terminal",
+  async (t) => {
+    const server = await startServer(workspace);
+    t.teardown(() => server.stop());
+    const folder = t.testdir({
+      zuliprc: `[api]\nemail=${server.credentials.email}\nkey=${server.credentials.key}\nsite=http://127.0.0.1\n`,
+    });
+    const json = join(folder, "result.json");
+    const html = join(folder, "result.html");
+    const bench = new Child({
+      arguments: [
+        ...["--import=tsx", "bench/main.ts", "idle", "--size", "tiny", "--connections", "4", "--runs", "2"],
+        ...["--url", `http://127.0.0.1:${server.address.port}`, "--zuliprc", join(folder, "zuliprc")],
+        ...["--pid", String(server.watch?.pid), "--json", json, "--html", html],
+      ],
+      folder: PROJECT_ROOT,
+      channel: false,
+      environment: {},
+    });
+    t.same(await bench.exited, { code: 0, signal: null, killed: false }, bench.output);
+    t.match(bench.output, /^.*npm run bench -- idle --size tiny/);
+    t.notOk(bench.output.includes("\u001b["), "no progress bar without a terminal");
+    const report = JSON.parse(readFileSync(json, "utf8")) as Report;
+    const [result] = report.scenarios;
+    t.match(result, { scenario: "idle", settings: { connections: 4, runs: 2 } });
+    for (const key of ["sockets_opened_per_s", "pss_all_mb"]) {
+      t.ok((result?.measures.find((measure) => measure.key === key)?.ours?.median ?? 0) > 0, key);
+    }
+    t.match(readFileSync(html, "utf8"), /<svg/);
+  },
+);
+
+t.test("[8 Bench] a command line that makes no sense ends with 2 and one line that says why", async (t) => {
+  const cases: readonly (readonly [RegExp, readonly string[]])[] = [
+    [/there is no scenario nothing; there are start, send/, ["nothing"]],
+    [/at most 60000/, ["send", "--connections", "60001"]],
+    [/above 0/, ["send", "--rate", "0"]],
+    [/--url needs --zuliprc/, ["send", "--url", "http://127.0.0.1:1"]],
+    [/http:\/\/ address/, ["send", "--url", "file:///etc/passwd"]],
+  ];
+  for (const [message, args] of cases) {
+    const bench = new Child({
+      arguments: ["--import=tsx", "bench/main.ts", ...args],
+      folder: PROJECT_ROOT,
+      channel: false,
+      environment: {},
+    });
+    const { code } = await bench.exited;
+    t.equal(code, 2, args.join(" "));
+    t.match(bench.output, message);
+    t.equal(bench.output.split("\n").length, 1);
+  }
+});
+
+t.test("[8 Bench] an interrupt stops the servers that were started and ends with 130", async (t) => {
+  const bench = new Child({
+    arguments: ["--import=tsx", "bench/main.ts", "send", "--size", "small"],
+    folder: PROJECT_ROOT,
+    channel: false,
+    environment: {},
+  });
+  t.teardown(() => bench.stop());
+  const children = await waitForChildren(bench.pid);
+  bench.process.kill("SIGINT");
+  t.match(await bench.exited, { code: 130, killed: false });
+  for (const pid of children) t.throws(() => process.kill(pid, 0), { code: "ESRCH" }, "the child is gone");
+});
+
+/** Process ids of the children of `pid`, as soon as there is one that runs the server. */
+async function waitForChildren(pid: number): Promise<number[]> {
+  for (;;) {
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8")
+      .trim()
+      .split(" ")
+      .filter(Boolean)
+      .map(Number);
+    if (children.some((child) => readCommandLine(child).includes("start.mjs"))) return children;
+    await nextTurn();
+  }
+}
+
+/** Empty for a process that has just ended (the compiler is a child, too). */
+function readCommandLine(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8");
+  } catch {
+    return "";
+  }
+}

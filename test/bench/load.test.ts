@@ -1,0 +1,275 @@
+// The load generator as a whole, in its own process, against servers that behave in a known way: a floor (everything right) and
+// scripted servers (stalls, refusals, lost and doubled events). A kit that cannot see these must not be believed.
+
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import t, { type Test } from "tap";
+import { WebSocketServer } from "ws";
+import { runJob } from "../../bench/lib/generator-process.ts";
+import type { Address } from "../../bench/lib/http-connection.ts";
+import { buildRequest, MARKER } from "../../bench/lib/http-request.ts";
+import { type DeliveriesJob, type HttpLoadJob, REGISTER_REF, type Receivers } from "../../bench/lib/job.ts";
+import { startFloor } from "../../bench/lib/target.ts";
+import { openWorkspace } from "../../bench/lib/workspace.ts";
+
+const workspace = openWorkspace();
+t.teardown(() => workspace.remove());
+
+const HOST = "127.0.0.1";
+const POST = buildRequest({
+  method: "POST",
+  path: "/api/v1/messages",
+  authorization: null,
+  form: { type: "channel", to: "1", topic: "t", content: `${MARKER} hello` },
+  host: HOST,
+});
+const FRAME = JSON.stringify({
+  type: "event",
+  event: { type: "message", message: { content: `<p>${MARKER} hello</p>` } },
+});
+
+function httpJob(address: Address, load: Partial<HttpLoadJob>): HttpLoadJob {
+  const pace = { warmupMs: 0, durationMs: 300, ratePerSecond: null };
+  return { kind: "http-load", address, watch: null, connections: 2, cycles: [[POST]], pace, ...load };
+}
+
+function deliveriesJob(address: Address, load: Partial<DeliveriesJob>): DeliveriesJob {
+  const receivers: Receivers = {
+    path: "/api/v1/events/ws",
+    authorizations: ["Basic eA=="],
+    count: 3,
+    register: JSON.stringify({ type: "register", ref: REGISTER_REF }),
+    localAddresses: ["127.0.0.1", "127.0.0.2"],
+  };
+  const pace = { warmupMs: 50, durationMs: 300, ratePerSecond: null };
+  return {
+    kind: "deliveries",
+    address,
+    watch: null,
+    connections: 2,
+    cycles: [[POST]],
+    firstMarker: 0,
+    decoder: "scan",
+    receivers,
+    pace,
+    ...load,
+  };
+}
+
+async function serve(t: Test, listener: RequestListener): Promise<Address> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return { host: HOST, port: (server.address() as AddressInfo).port };
+}
+
+/** A server of posts and sockets that pushes what `push` makes of each post's content; registers at once. */
+async function servePushes(
+  t: Test,
+  push: (content: string, socketIndex: number, op: string) => readonly string[],
+): Promise<Address> {
+  const server = createServer((request, response) => {
+    let body = "";
+    request.setEncoding("utf8");
+    request.on("data", (chunk: string) => {
+      body += chunk;
+    });
+    request.on("end", () => {
+      const form = new URLSearchParams(body);
+      const content = form.get("content") ?? "";
+      for (const [index, client] of [...sockets.clients].entries()) {
+        for (const frame of push(content, index, form.get("op") ?? "")) client.send(frame);
+      }
+      response.end("{}");
+    });
+  });
+  const sockets = new WebSocketServer({ server });
+  sockets.on("connection", (socket) => {
+    socket.on("message", () => socket.send(JSON.stringify({ type: "reply", ref: REGISTER_REF, result: "success" })));
+  });
+  await new Promise<void>((resolve) => server.listen(0, HOST, resolve));
+  t.teardown(() => {
+    for (const client of sockets.clients) client.terminate();
+    sockets.close();
+    server.closeAllConnections();
+    server.close();
+  });
+  return { host: HOST, port: (server.address() as AddressInfo).port };
+}
+
+t.test(
+  "[8 Bench: floors] the send floor stores and answers every post, its process is watched and ends with 0",
+  async (t) => {
+    const floor = await startFloor({ workspace, program: "floors/send" });
+    const result = await runJob(workspace, httpJob(floor.address, { watch: floor.watch, connections: 8 }));
+    t.ok(result.completed > 0);
+    t.equal(result.latency.count >= result.completed, true);
+    t.same(result.failures, { statuses: {}, firstBody: "", brokenConnections: 0, firstBreak: "", unanswered: 0 });
+    t.type(result.usage.serverCpuSeconds, "number");
+    t.ok((result.usage.loopDelayMs?.p99 ?? 0) > 0, "the floor answers SIGUSR2 with its loop delay");
+    t.ok((result.usage.serverMemory?.pssBytes ?? 0) > 0);
+    t.same(await floor.stop(), { code: 0, signal: null, killed: false });
+  },
+);
+
+t.test(
+  "[8 Bench: open loop] a stall is charged to every arrival that was due meanwhile, not to one request",
+  async (t) => {
+    const STALL_MS = 400;
+    let first: Promise<void> | null = null;
+    const address = await serve(t, (_request, response) => {
+      first ??= new Promise((resolve) => setTimeout(resolve, STALL_MS));
+      first.then(
+        () => response.end("{}"),
+        () => undefined,
+      );
+    });
+    const pace = { warmupMs: 50, durationMs: 500, ratePerSecond: 100 };
+    const result = await runJob(workspace, httpJob(address, { connections: 1, pace }));
+    t.equal(result.failures.unanswered, 0);
+    t.ok(
+      result.latency.count >= 49 && result.latency.count <= 51,
+      `each of the 50 arrivals counts: ${result.latency.count}`,
+    );
+    // The stall ends 350 ms into the window: the 10 % that came first waited at least 300 ms, half of all at least 90 ms.
+    t.ok((result.latency.percentilesMs[6] ?? 0) >= 290, `p95 ${result.latency.percentilesMs[6]}`);
+    t.ok((result.latency.percentilesMs[3] ?? 0) >= 80, `p50 ${result.latency.percentilesMs[3]}`);
+  },
+);
+
+t.test("[8 Bench] refused requests and broken connections are counted, not timed as successes", async (t) => {
+  let asked = 0;
+  const address = await serve(t, (request, response) => {
+    asked += 1;
+    if (asked % 3 === 0) request.socket.destroy();
+    else if (asked % 3 === 1) response.writeHead(429).end('{"code":"RATE_LIMIT_HIT"}');
+    else response.end("{}");
+  });
+  const pace = { warmupMs: 0, durationMs: 200, ratePerSecond: 100 };
+  const { failures, completed } = await runJob(workspace, httpJob(address, { connections: 1, pace }));
+  t.ok((failures.statuses["429"] ?? 0) > 0);
+  t.equal(failures.firstBody, '{"code":"RATE_LIMIT_HIT"}');
+  t.ok(failures.brokenConnections > 0);
+  t.ok(completed > 0 && completed < asked);
+});
+
+t.test("[8 Bench] nobody listening is an error with a reason, not a result", async (t) => {
+  const address = await serve(t, () => undefined);
+  await t.rejects(runJob(workspace, httpJob({ ...address, port: 1 }, {})), /ECONNREFUSED/);
+});
+
+for (const ratePerSecond of [null, 40]) {
+  t.test(
+    `[8 Bench: fanout] every receiver sees every event of the floor exactly once (rate ${ratePerSecond})`,
+    async (t) => {
+      const input = { variable: "FRAMES_FILE", value: { frames: [FRAME], answer: "{}" } };
+      const floor = await startFloor({ workspace, program: "floors/publish", input });
+      t.teardown(() => floor.stop());
+      const pace = { warmupMs: 50, durationMs: 300, ratePerSecond };
+      const result = await runJob(workspace, deliveriesJob(floor.address, { pace }));
+      t.ok(result.posts > 0);
+      t.match(result, { incomplete: 0, duplicates: 0, closedReceivers: 0 });
+      t.match(result.failures, { statuses: {}, brokenConnections: 0, unanswered: 0 });
+      t.equal(result.frames % 3, 0, "all three receivers read the same number of frames");
+      t.ok(result.frames >= result.deliveries && result.deliveries > 0);
+      t.match(result.sampleFrames[0], /<p>bm\d{8}x hello<\/p>/);
+    },
+  );
+}
+
+t.test("[8 Bench: fanout] an event that one receiver misses makes its post incomplete", async (t) => {
+  const address = await servePushes(t, (content, index) => {
+    const lost = index === 1 && content.startsWith("bm00000002x");
+    return lost ? [] : [FRAME.replace(`${MARKER} hello`, content)];
+  });
+  const pace = { warmupMs: 0, durationMs: 300, ratePerSecond: 20 };
+  const result = await runJob(workspace, deliveriesJob(address, { pace }));
+  t.equal(result.incomplete, 1);
+  t.equal(result.duplicates, 0);
+});
+
+t.test("[8 Bench: fanout] an event that arrives twice is a duplicate, several in one frame are several", async (t) => {
+  const address = await servePushes(t, (content, index) => {
+    const event = JSON.parse(FRAME.replace(`${MARKER} hello`, content)).event as unknown;
+    const events = index === 0 && content.startsWith("bm00000001x") ? [event, event] : [event];
+    return [JSON.stringify({ type: "events", events })];
+  });
+  const pace = { warmupMs: 0, durationMs: 300, ratePerSecond: 20 };
+  const result = await runJob(workspace, deliveriesJob(address, { pace }));
+  t.equal(result.duplicates, 1);
+  t.equal(result.incomplete, 0);
+  t.equal(result.latency.count, 3 * result.lastReceiver.count, "the second copy is no delivery");
+});
+
+t.test("[8 Bench: typing] start and stop of one turn are told apart by their op", async (t) => {
+  const cycle = ["start", "stop"].map((op) =>
+    buildRequest({
+      method: "POST",
+      path: "/api/v1/typing",
+      authorization: null,
+      form: { op, topic: MARKER },
+      host: HOST,
+    }),
+  );
+  const frames = ["start", "stop"].map((op) =>
+    JSON.stringify({ type: "event", event: { type: "typing", op, topic: MARKER } }),
+  );
+  const input = { variable: "FRAMES_FILE", value: { frames, answer: "{}" } };
+  const floor = await startFloor({ workspace, program: "floors/publish", input });
+  t.teardown(() => floor.stop());
+  const result = await runJob(workspace, deliveriesJob(floor.address, { cycles: [cycle], decoder: "typing" }));
+  t.ok(result.posts > 0);
+  t.match(result, { incomplete: 0, duplicates: 0, closedReceivers: 0 });
+  t.match(result.sampleFrames, [/"op":"start"/, /"op":"stop"/]);
+});
+
+t.test(
+  "[8 Bench: typing] events that an earlier run left behind are none of this run, and every start is stopped",
+  async (t) => {
+    const ops: string[] = [];
+    const cycle = ["start", "stop"].map((op) =>
+      buildRequest({ method: "POST", path: "/", authorization: null, form: { op, content: MARKER }, host: HOST }),
+    );
+    const address = await servePushes(t, (content, index, op) => {
+      if (index === 0) ops.push(`${content} ${op}`);
+      const event = { type: "typing", op, topic: content };
+      const stale = { type: "typing", op: "stop", topic: content.replace(/^bm07/, "bm00") };
+      return [JSON.stringify({ type: "events", events: [event, stale] })];
+    });
+    const load: Partial<DeliveriesJob> = { cycles: [cycle], decoder: "typing", firstMarker: 7_000_000 };
+    for (const ratePerSecond of [null, 50]) {
+      const pace = { warmupMs: 0, durationMs: 210, ratePerSecond };
+      const result = await runJob(workspace, deliveriesJob(address, { ...load, pace }));
+      t.match(result, { incomplete: 0, duplicates: 0 }, `rate ${ratePerSecond}`);
+      const started = ops.filter((line) => line.endsWith("start")).map((line) => line.split(" ")[0]);
+      const stopped = ops.filter((line) => line.endsWith("stop")).map((line) => line.split(" ")[0]);
+      t.same(started.toSorted(), stopped.toSorted());
+      t.ok(started.every((marker) => marker?.startsWith("bm07")));
+      ops.length = 0;
+    }
+  },
+);
+
+t.test("[8 Bench: idle] sockets stand, are counted at each step, and their memory is read", async (t) => {
+  const input = { variable: "FRAMES_FILE", value: { frames: [], answer: "{}" } };
+  const floor = await startFloor({ workspace, program: "floors/publish", input });
+  t.teardown(() => floor.stop());
+  const { receivers } = deliveriesJob(floor.address, {});
+  const result = await runJob(workspace, {
+    kind: "idle-sockets",
+    address: floor.address,
+    watch: floor.watch,
+    receivers,
+    steps: [0, 20, 40],
+    settleMs: 10,
+  });
+  t.same(
+    result.steps.map((step) => step.sockets),
+    [0, 20, 40],
+  );
+  t.ok(result.steps.every((step) => (step.pssBytes ?? 0) > 0));
+  t.match(result, { opened: 40, lost: 0, firstClose: "" });
+});

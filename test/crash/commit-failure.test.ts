@@ -1,0 +1,83 @@
+/**
+ * A commit that fails (M5): the kernel is made to refuse a flush or a page in the middle of 16 concurrent posts. Nobody gets a
+ * false 200, the process ends itself at once, and the next start has every message that was acknowledged, and no half one.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { openEnvironment } from "../../src/store/environment.ts";
+import { auditRealm } from "../support/audit.ts";
+import { startProgram } from "../support/process.ts";
+import { temporaryFolder } from "../support/server.ts";
+import { startTraced, tracingObstacle } from "../support/strace.ts";
+
+const lanes = 16;
+/** More than a start on a founded folder needs; what comes later is refused. */
+const refusedAfter = 60;
+
+const faults: Readonly<Record<string, string>> = {
+  "a flush that fails": `fdatasync:error=EIO:when=${refusedAfter}+`,
+  "a disk without room": `pwrite64:error=ENOSPC:when=${refusedAfter}+`,
+};
+
+for (const [what, inject] of Object.entries(faults)) {
+  t.test(`[M5] ${what}: nobody gets a false 200, the process ends, the next start recovers`, async (t) => {
+    const reason = tracingObstacle();
+    if (reason !== null) {
+      t.pass(`not spoiled: ${reason}`, { skip: reason });
+      return;
+    }
+    const dataDir = temporaryFolder(t);
+    const first = await startProgram(t, dataDir);
+    await first.program.end("SIGTERM");
+    const call = inject.split(":")[0] ?? "";
+    const file = join(temporaryFolder(t), "trace");
+    const flags = ["-e", `trace=${call}`, "-e", `inject=${inject}`];
+    const { program, owner } = await startTraced(t, { dataDir, file, flags });
+
+    const acknowledged = new Map<string, number>();
+    const answers: number[] = [];
+    const posting = Array.from({ length: lanes }, async (_, lane) => {
+      for (let count = 0; ; count++) {
+        const content = `l${lane}-${count}`;
+        try {
+          const answer = await owner.post("/messages", { type: "channel", to: "general", topic: `t${lane}`, content });
+          answers.push(answer.status);
+          if (answer.status !== 200) return;
+          acknowledged.set(content, answer.body.id as number);
+        } catch {
+          return;
+        }
+      }
+    });
+    await Promise.all(posting);
+    t.equal((await program.exited).signal, "SIGKILL", "it ended itself");
+    t.match(program.stderr, /a commit failed/, "and said why");
+    t.ok(
+      answers.every((status) => status === 200),
+      "nobody was told anything but the truth",
+    );
+    t.ok(acknowledged.size > 0, `${acknowledged.size} were acknowledged before`);
+    t.match(readFileSync(file, "latin1"), /\(INJECTED\)/);
+
+    const again = await startProgram(t, dataDir);
+    const { body } = await again.owner.get("/messages", {
+      anchor: "newest",
+      num_before: 5000,
+      num_after: 0,
+      apply_markdown: false,
+    });
+    const stored = new Map(
+      (body.messages as { id: number; content: string }[]).map(({ id, content }) => [content, id]),
+    );
+    for (const [content, id] of acknowledged) {
+      if (stored.get(content) !== id) t.fail(`${content} was acknowledged as ${id} and is ${stored.get(content)}`);
+    }
+    t.ok(stored.size - acknowledged.size <= lanes, "no more than what was in flight is there beside them");
+    t.equal((await again.owner.post("/messages", { type: "channel", to: 1, topic: "t", content: "on" })).status, 200);
+    await again.program.end("SIGTERM");
+    const environment = openEnvironment(join(dataDir, "realms", "1"));
+    t.teardown(() => environment.close());
+    t.strictSame(auditRealm(environment), []);
+  });
+}

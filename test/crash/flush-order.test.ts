@@ -1,0 +1,116 @@
+/**
+ * M1, seen from outside: the kernel's own record of what the server wrote, flushed and sent shows that no answer and no event
+ * left before the flush of its turn. Needs strace and leave to use it; says so and skips where there is none.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { temporaryFolder } from "../support/server.ts";
+import { Socket } from "../support/socket.ts";
+import { startTraced, tracingObstacle } from "../support/strace.ts";
+import { judge, parseTrace, type Verdict } from "./trace.ts";
+
+const store = "/realms/1/data.mdb";
+const traced =
+  "openat,close,read,recvfrom,recvmsg,write,writev,pwrite64,pwritev,pwritev2,fdatasync,sendto,sendmsg,sendmmsg";
+const rounds = 4;
+const posters = 16;
+
+t.test("[M1] the kernel saw no answer and no event before the flush of its turn", async (t) => {
+  const reason = tracingObstacle();
+  if (reason !== null) {
+    t.pass(`not traced: ${reason}`, { skip: reason });
+    return;
+  }
+  const file = join(temporaryFolder(t), "trace");
+  // Every text is shown whole.
+  const flags = ["-s", "65536", "-e", `trace=${traced}`];
+  const { program, url, owner } = await startTraced(t, { dataDir: temporaryFolder(t), file, flags });
+
+  const socket = new Socket(url, { as: owner });
+  await socket.opened();
+  await socket.ask({ type: "register", params: { event_types: ["message"] } });
+  const texts: string[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const posts = Array.from({ length: posters }, (_, poster) => `text-of-${round}-${poster}-here`);
+    texts.push(...posts);
+    await Promise.all(posts.map((text, poster) => owner.say("general", `topic ${poster % 3}`, text)));
+  }
+  await Promise.all(texts.map((text) => socket.event((event) => event.message?.content.includes(text))));
+  socket.close();
+  t.equal((await program.end("SIGTERM")).code, 0);
+
+  const trace = readFileSync(file, "latin1");
+  const verdict = judge(trace, texts, store);
+  t.strictSame(verdict.violations, []);
+  t.equal(verdict.answers, texts.length, "every answer was looked at");
+  t.ok(verdict.events >= texts.length, "and every event");
+  controls(t, trace, texts);
+});
+
+/** The judge finds what is wrong: traces in which it is. */
+function controls(t: Test, trace: string, texts: readonly string[]): void {
+  const text = texts[5] as string;
+  const found = (doctored: string): Verdict => judge(doctored, texts, store);
+  const lines = trace.split("\n");
+  const isSync = (line: string) => line.includes("fdatasync(") || line.includes("fdatasync resumed");
+
+  t.ok(found(lines.filter((line) => !isSync(line)).join("\n")).violations.length >= texts.length, "no flush at all");
+
+  const failing = lines.map((line) => (isSync(line) ? line.replace(/= 0$/, "= -1 EIO (Input/output error)") : line));
+  t.ok(found(failing.join("\n")).violations.length >= texts.length, "flushes that failed");
+
+  const eventAt = lines.findIndex(
+    (line) =>
+      /(?:sendto|writev?|sendmsg)\(/.test(line) &&
+      line.includes(text) &&
+      !/\d+ +writev\(\d+, \[\{iov_base="\\/.test(line),
+  );
+  const writtenAt = lines.findIndex((line) => /(?:pwrite64|writev|pwritev)\(/.test(line) && line.includes(text));
+  t.ok(writtenAt > 0 && eventAt > writtenAt, "the text was written, then told");
+  const early = [...lines];
+  const [event = ""] = early.splice(eventAt, 1);
+  early.splice(writtenAt, 0, event);
+  t.match(
+    found(early.join("\n")).violations,
+    [`an event told of ${text} before it was durable`],
+    "an event that left early",
+  );
+
+  const calls = parseTrace(trace);
+  const asked = calls.find((call) => /^(?:read|recv)/.test(call.name) && call.text.includes(text));
+  const fd = /^\d+/.exec(asked?.text ?? "")?.[0] ?? "";
+  const answerAt = lines.findIndex(
+    (line, index) => index > (asked?.end ?? 0) && line.includes(`(${fd}, "HTTP/1.1 200 `),
+  );
+  const hasty = [...lines];
+  const [answer = ""] = hasty.splice(answerAt, 1);
+  hasty.splice((asked?.end ?? 0) + 1, 0, answer);
+  t.match(
+    found(hasty.join("\n")).violations,
+    [`${text} was answered before it was durable`],
+    "an answer that left early",
+  );
+}
+
+t.test("[M1] a trace in which threads interrupt one another is read by starts and ends", (t) => {
+  const trace = [
+    '1 openat(AT_FDCWD, "/d/realms/1/data.mdb", O_RDWR|O_CREAT, 0664) = 5',
+    '1 openat(AT_FDCWD, "/d/realms/1/data.mdb", O_WRONLY|O_DSYNC|O_CLOEXEC) = 6',
+    '1 recvfrom(9, "POST abc-1", 10, 0, NULL, NULL) = 10',
+    '1 writev(5, [{iov_base="abc-1", iov_len=5}], 1) = 5',
+    "1 fdatasync(5 <unfinished ...>",
+    '2 write(3, "x", 1) = 1',
+    "1 <... fdatasync resumed>) = 0",
+    '1 pwrite64(6, "meta", 4, 0) = 4',
+    '1 sendto(9, "HTTP/1.1 200 OK", 15, 0, NULL, 0) = 15',
+  ];
+  const verdictOf = (lines: readonly string[]) => judge(lines.join("\n"), ["abc-1"], store);
+  t.strictSame(verdictOf(trace), { violations: [], answers: 1, events: 0 });
+  const early = trace.toSpliced(8, 1).toSpliced(6, 0, trace[8] as string);
+  t.strictSame(verdictOf(early).violations, ["abc-1 was answered before it was durable"], "during the flush");
+  const between = trace.toSpliced(8, 1).toSpliced(7, 0, trace[8] as string);
+  t.strictSame(verdictOf(between).violations, ["abc-1 was answered before it was durable"], "before the meta page");
+  t.strictSame(verdictOf(trace.slice(0, 6)).violations, ["abc-1 never became durable", "abc-1 was never answered"]);
+  t.end();
+});

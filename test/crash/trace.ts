@@ -1,0 +1,113 @@
+/**
+ * Reads a trace of system calls (strace -f) and says what left the process before it was durable (M1). LMDB writes the pages
+ * of a turn, flushes them (fdatasync), then writes the meta page through a descriptor with O_DSYNC: only then the turn is there.
+ */
+
+/** One call; `start` and `end` are line numbers: a call that another thread interrupted has two lines. */
+export interface Call {
+  readonly name: string;
+  readonly text: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Every call that came to an end, in order of its end. */
+export function parseTrace(trace: string): Call[] {
+  const calls: Call[] = [];
+  const unfinished = new Map<string, { name: string; text: string; start: number }>();
+  trace.split("\n").forEach((line, index) => {
+    const begun = /^(\d+) +(\w+)\((.*) <unfinished \.\.\.>$/.exec(line);
+    if (begun !== null) {
+      unfinished.set(`${begun[1]} ${begun[2]}`, { name: begun[2] ?? "", text: begun[3] ?? "", start: index });
+      return;
+    }
+    const resumed = /^(\d+) +<\.\.\. (\w+) resumed>(.*)$/.exec(line);
+    if (resumed !== null) {
+      const key = `${resumed[1]} ${resumed[2]}`;
+      const call = unfinished.get(key);
+      unfinished.delete(key);
+      if (call !== undefined) calls.push({ ...call, text: call.text + (resumed[3] ?? ""), end: index });
+      return;
+    }
+    const whole = /^\d+ +(\w+)\((.*)$/.exec(line);
+    if (whole !== null) calls.push({ name: whole[1] ?? "", text: whole[2] ?? "", start: index, end: index });
+  });
+  return calls;
+}
+
+const writing = new Set(["write", "writev", "pwrite64", "pwritev", "pwritev2"]);
+const sending = new Set(["write", "writev", "send", "sendto", "sendmsg", "sendmmsg"]);
+const receiving = new Set(["read", "recv", "recvfrom", "recvmsg"]);
+
+type Kind = "data" | "meta" | "other";
+
+interface Seen extends Call {
+  readonly fd: number;
+  readonly kind: Kind;
+}
+
+/** The calls with what their descriptor was at that time. @param store end of the path of the store's file */
+function withDescriptors(calls: readonly Call[], store: string): Seen[] {
+  const kinds = new Map<number, Kind>();
+  return calls.flatMap((call): Seen[] => {
+    if (call.name === "openat") {
+      const opened = /"([^"]*)", ([A-Z_|]+).* = (\d+)$/.exec(call.text);
+      if (opened === null) return [];
+      const [, path = "", flags = "", fd] = opened;
+      kinds.set(Number(fd), path.endsWith(store) ? (flags.includes("O_DSYNC") ? "meta" : "data") : "other");
+      return [];
+    }
+    const fd = Number(/^\d+/.exec(call.text)?.[0] ?? -1);
+    if (call.name === "close") kinds.delete(fd);
+    return [{ ...call, fd, kind: kinds.get(fd) ?? "other" }];
+  });
+}
+
+export interface Verdict {
+  /** One line per thing that left too early, or never became durable. */
+  readonly violations: readonly string[];
+  readonly answers: number;
+  readonly events: number;
+}
+
+/**
+ * Checks posts, each of which carries a text of its own: neither the 200 on its connection nor an event with the text may
+ * leave before the pages with the text are flushed and the meta page of their turn is written.
+ */
+export function judge(trace: string, texts: readonly string[], store: string): Verdict {
+  const calls = withDescriptors(parseTrace(trace), store);
+  const violations: string[] = [];
+  let answers = 0;
+  let events = 0;
+  for (const text of texts) {
+    const durableAt = durableLine(calls, text);
+    if (durableAt === null) violations.push(`${text} never became durable`);
+    const limit = durableAt ?? Number.POSITIVE_INFINITY;
+    const asked = calls.find(({ name, text: given }) => receiving.has(name) && given.includes(text));
+    const leaving = calls.filter(({ name, kind }) => sending.has(name) && kind === "other");
+    const answer = leaving.find(({ fd, start, text: sent }) => {
+      return asked !== undefined && fd === asked.fd && start > asked.end && sent.includes("HTTP/1.1 200 ");
+    });
+    if (answer === undefined) violations.push(`${text} was never answered`);
+    else answers++;
+    if (answer !== undefined && answer.start < limit) violations.push(`${text} was answered before it was durable`);
+    for (const event of leaving.filter(({ text: sent }) => sent.includes(text))) {
+      events++;
+      if (event.start < limit) violations.push(`an event told of ${text} before it was durable`);
+    }
+  }
+  return { violations, answers, events };
+}
+
+/** The line at which the turn that wrote the text is durable: pages, then flush, then meta page. */
+function durableLine(calls: readonly Seen[], text: string): number | null {
+  const written = calls.find((call) => call.kind === "data" && writing.has(call.name) && call.text.includes(text));
+  const flushed = calls.find(
+    ({ kind, name, start, text: result }) =>
+      written !== undefined && kind === "data" && name === "fdatasync" && start > written.end && /= 0$/.test(result),
+  );
+  const meta = calls.find(
+    ({ kind, name, start }) => flushed !== undefined && kind === "meta" && writing.has(name) && start > flushed.end,
+  );
+  return meta?.end ?? null;
+}

@@ -1,0 +1,237 @@
+// The dialect beyond the documented pairs: where it differs from CommonMark, links and linkifiers, times, code.
+import t from "tap";
+import { linkifierProblem } from "../../src/domain/markdown/linkifiers.ts";
+import { renderTopicLinks } from "../../src/domain/markdown/render.ts";
+import { parseTimestamp } from "../../src/domain/markdown/timestamps.ts";
+import { expandTemplate, isTemplate } from "../../src/domain/markdown/uri-template.ts";
+import { html } from "./markdown-support.ts";
+
+const each = (t: Tap, cases: readonly (readonly [source: string, expected: string])[]): void => {
+  for (const [source, expected] of cases) t.equal(html(source), expected, JSON.stringify(source));
+};
+type Tap = Pick<typeof t, "equal">;
+
+t.test("[behaviour 5.8] raw HTML, reference links, images, escapes and underscores are not markup", async (t) => {
+  each(t, [
+    ['<h1>a</h1> & "b"', '<p>&lt;h1&gt;a&lt;/h1&gt; &amp; "b"</p>'],
+    ["[a]: /b\n\n[a] [c][a]", "<p>[a]: /b</p>\n<p>[a] [c][a]</p>"],
+    ["![a](http://b.com)", '<p>!<a href="http://b.com">a</a></p>'],
+    ["\\*a\\* _b_ __c__", "<p>\\<em>a\\</em> _b_ __c__</p>"],
+    ["a\n===\nb\n---", "<p>a<br>\n===<br>\nb</p>\n<hr>"],
+    ["& &amp; &amp;amp;", "<p>&amp; &amp; &amp;amp;</p>"],
+  ]);
+});
+
+t.test("[behaviour 5.8] bold and strike-through do not span lines; emphasis nests as expected", async (t) => {
+  each(t, [
+    ["**a\nb** *c\nd* ~~e\nf~~", "<p>**a<br>\nb** *c<br>\nd* ~~e<br>\nf~~</p>"],
+    ["**a** b\n**c**", "<p><strong>a</strong> b<br>\n<strong>c</strong></p>"],
+    ["[**a\nb** *c*](http://d.com)", '<p><a href="http://d.com">**a<br>\nb** <em>c</em></a></p>'],
+    ["~~ a ~~ ~~~b~~~", "<p><del> a </del> ~~~b~~~</p>"],
+    ["***a** b* **c *d***", "<p><em><strong>a</strong> b</em> <strong>c <em>d</em></strong></p>"],
+    ["x = (char *)y *z", "<p>x = (char *)y *z</p>"],
+  ]);
+});
+
+t.test("[behaviour 5.8] lists nest by two spaces, mix bullets, hang below text and hold code", async (t) => {
+  each(t, [
+    ["1. A\n1. B\n  1. C\n1. D", "<ol>\n<li>A</li>\n<li>B<ol>\n<li>C</li>\n</ol>\n</li>\n<li>D</li>\n</ol>"],
+    ["a:\n* b\n- c\n+ d\n\ne", "<p>a:</p>\n<ul>\n<li>b</li>\n<li>c</li>\n<li>d</li>\n</ul>\n<p>e</p>"],
+    ["3. a\n3. b", '<ol start="3">\n<li>a</li>\n<li>b</li>\n</ol>'],
+    ["* a\n\n* b", "<ul>\n<li>\n<p>a</p>\n</li>\n<li>\n<p>b</p>\n</li>\n</ul>"],
+    ["* a\n  * b\n\n    c", "<ul>\n<li>a<ul>\n<li>\n<p>b</p>\n<p>c</p>\n</li>\n</ul>\n</li>\n</ul>"],
+    [
+      "* a\n  ```py\n  x\n\n    y\n  ```\n* b",
+      '<ul>\n<li>a<div class="codehilite" data-code-language="Python"><pre><span></span><code>x\n\n  y\n</code></pre></div>\n</li>\n<li>b</li>\n</ul>',
+    ],
+    ["born in\n1986. Yes", "<p>born in<br>\n1986. Yes</p>"],
+    ["1. a\n* b", "<ol>\n<li>a</li>\n</ol>\n<ul>\n<li>b</li>\n</ul>"],
+  ]);
+});
+
+t.test("[behaviour 5.8] quotes take the lines that follow, fences nest in them, empty ones are text", async (t) => {
+  each(t, [
+    ["> a\nb\n\nc", "<blockquote>\n<p>a<br>\nb</p>\n</blockquote>\n<p>c</p>"],
+    [">\n>\ntext", "<blockquote>\n<p>text</p>\n</blockquote>"],
+    [">>>>>", `${"<blockquote>\n".repeat(4)}<p>&gt;</p>${"\n</blockquote>".repeat(4)}`],
+    [
+      "```quote\n```\nx\n```\ny\n```\nz",
+      '<blockquote></blockquote>\n<p>x</p>\n<div class="codehilite"><pre><span></span><code>y\n</code></pre></div>\n<p>z</p>',
+    ],
+    [
+      "~~~quote\n```js\nx\n```\ny\n~~~\nz",
+      '<blockquote>\n<div class="codehilite" data-code-language="JavaScript"><pre><span></span><code>x\n</code></pre></div>\n<p>y</p>\n</blockquote>\n<p>z</p>',
+    ],
+    ["````\n```\na\n```\n````", '<div class="codehilite"><pre><span></span><code>```\na\n```\n</code></pre></div>'],
+    ["~~~ a ~~~", "<p>~~~ a ~~~</p>"],
+  ]);
+});
+
+t.test(
+  "[issue 4] code keeps its spaces, is escaped, and is not highlighted; its language has its own name",
+  async (t) => {
+    each(t, [
+      ["` a ` ```` b`c ````", "<p><code> a </code> <code> b`c </code></p>"],
+      ["`a", "<p>`a</p>"],
+      [
+        "```\"><b>\n<'x'>\n```",
+        '<div class="codehilite" data-code-language="&quot;&gt;&lt;b&gt;"><pre><span></span><code>&lt;&#39;x&#39;&gt;\n</code></pre></div>',
+      ],
+      [
+        "```C++\n\n\tx  \n\n```",
+        '<div class="codehilite" data-code-language="C++"><pre><span></span><code>\tx\n</code></pre></div>',
+      ],
+    ]);
+  },
+);
+
+t.test("[behaviour 5.8] addresses are found at words' beginnings and end before punctuation", async (t) => {
+  const a = (href: string, text = href): string => `<a href="${href}">${text}</a>`;
+  each(t, [
+    ["(http://a.com/b_(c)), http://a.com.", `<p>(${a("http://a.com/b_(c)")}), ${a("http://a.com")}.</p>`],
+    [
+      "**http://a.com** *b.com* ~~c.com~~",
+      `<p><strong>${a("http://a.com")}</strong> <em>${a("http://b.com", "b.com")}</em> <del>${a("http://c.com", "c.com")}</del></p>`,
+    ],
+    ["http://a.com/*b*_c_", `<p>${a("http://a.com/*b*_c_")}</p>`],
+    ["xhttp://a.com a.b.c e.g. main.py http:// 1.5", "<p>xhttp://a.com a.b.c e.g. main.py http:// 1.5</p>"],
+    ["<http://a.com?b&c>", `<p>&lt;${a("http://a.com?b&amp;c")}&gt;</p>`],
+    ["foo.com:8080/x?y", `<p>${a("http://foo.com:8080/x?y", "foo.com:8080/x?y")}</p>`],
+    ["[http://a.com](http://b.com)", `<p>${a("http://b.com", "http://a.com")}</p>`],
+    ["http://zulip.testserver/#narrow/x", `<p>${a("#narrow/x", "http://zulip.testserver/#narrow/x")}</p>`],
+  ]);
+});
+
+t.test("[behaviour 5.8, pair 32] links lead only where they may", async (t) => {
+  for (const bad of [
+    "javascript:1",
+    "JAVASCRIPT:1",
+    "vbscript:1",
+    "data:text/html,1",
+
+    "\u0001javascript:1",
+    "blob:1",
+    "a b",
+  ]) {
+    t.notMatch(html(`[x](${bad})`), "<a", bad);
+  }
+  t.match(html("[x](javascript&colon;1)"), 'href="http://javascript&amp;colon;1"');
+  t.match(html("[x](//evil.example)"), 'href="http://evil.example"');
+  t.match(html("[x](mailto:a@b.com)"), 'href="mailto:a@b.com"');
+  t.match(html('[x](http://a.com "a \'<b>")'), 'title="a &#39;&lt;b&gt;"');
+});
+
+t.test("[S3] links are not nested, and an address ends where too many parentheses are open", async (t) => {
+  t.equal(html("[a [b](/c) d](/e)"), '<p><a href="/e">a [b](/c) d</a></p>');
+  t.match(html(`[a](/${"(".repeat(16)}${")".repeat(16)})`), "<a");
+  t.notMatch(html(`[a](/${"(".repeat(17)}${")".repeat(17)})`), "<a");
+});
+
+t.test("[issue 4] linkifiers turn matches into links, addresses first, never inside words or code", async (t) => {
+  const linkifiers = [
+    { pattern: "#(?P<id>[0-9]+)", urlTemplate: "https://t.example/{id}" },
+    {
+      pattern: "(?P<org>[a-z]+)/(?P<repo>[a-z]+)#(?P<id>[0-9]+)",
+      urlTemplate: "https://g.example/{org}/{repo}?q={id}{&none}",
+    },
+  ];
+  const render = (content: string): string => html(content, { linkifiers });
+  t.equal(
+    render("#1, (#2) x#3 #4x `#5`"),
+    '<p><a href="https://t.example/1">#1</a>, (<a href="https://t.example/2">#2</a>) x#3 #4x <code>#5</code></p>',
+  );
+  t.equal(render("ab/cd#5"), '<p><a href="https://g.example/ab/cd?q=5">ab/cd#5</a></p>');
+  t.equal(render("http://a.com/#7"), '<p><a href="http://a.com/#7">http://a.com/#7</a></p>');
+  t.same(renderTopicLinks("fix #12, see https://a.com/#3 and b.com", linkifiers), [
+    { text: "#12", url: "https://t.example/12" },
+    { text: "https://a.com/#3", url: "https://a.com/#3" },
+    { text: "b.com", url: "http://b.com" },
+  ]);
+});
+
+t.test("[S3] patterns that could take exponential time are refused, usual ones are not", async (t) => {
+  const problem = (pattern: string): string | null =>
+    linkifierProblem({ pattern, urlTemplate: "https://a.example/{id}" });
+  for (const bad of [
+    "(a+)+",
+    "(a*)*b",
+    "(?:a|b)+",
+    "([a-z]+-)*x",
+    "(?P<id>(a+)+)",
+    "(?=a)a",
+    "(a)\\1",
+    "(",
+    "[",
+    "",
+    "a)b",
+    "(?P<id>a{1,}){2,}",
+  ]) {
+    t.equal(problem(bad), "pattern", bad);
+  }
+  for (const good of [
+    "#(?P<id>[0-9]+)",
+    "(?P<org>[\\w-]+)/(?P<repo>[\\w-]+)#(?P<id>\\d+)",
+    "(?:JIRA|ABC)-(?P<id>\\d{1,6})",
+    "\\#(?P<id>x\\-[)]*)",
+    "(?P<id>[0-9a-f]{40})",
+    "(?:ab)?c+",
+  ]) {
+    t.equal(problem(good), null, good);
+  }
+  t.equal(linkifierProblem({ pattern: "#(?P<id>[0-9]+)", urlTemplate: "https://a.example/{id" }), "template");
+});
+
+t.test("[RFC 6570] templates expand by operator and drop what has no value", async (t) => {
+  const values = { a: "x y/é", b: "", n: "1" };
+  for (const [template, expected] of [
+    ["{a}", "x%20y%2F%C3%A9"],
+    ["{+a}", "x%20y/%C3%A9"],
+    ["{#n}", "#1"],
+    ["/p{/n,none,a}", "/p/1/x%20y%2F%C3%A9"],
+    ["{?n,b,none}", "?n=1&b="],
+    ["{;n,b}", ";n=1;b"],
+    ["{.n}{&n}", ".1&n=1"],
+    ["{a:1}", "x"],
+    ["{toString}", ""],
+  ] as const) {
+    t.equal(expandTemplate(template, values), expected, template);
+  }
+  t.same(["{a}", "a", "{", "}", "{}", "{a b}", "{{a}}"].map(isTemplate), [
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+    false,
+  ]);
+});
+
+t.test("[behaviour 5.8, pair 39] times come in many forms and mean one instant", async (t) => {
+  for (const [text, instant] of [
+    ["2020-06-05T03:30:00Z", "2020-06-05T03:30:00Z"],
+    ["2020-06-05T03:30:00+05:30", "2020-06-04T22:00:00Z"],
+    ["2020-06-05 03:30", "2020-06-05T03:30:00Z"],
+    ["2020-06-05", "2020-06-05T00:00:00Z"],
+    ["1496701800", "2017-06-05T22:30:00Z"],
+    ["Jun 5th 2017, 10:30PM", "2017-06-05T22:30:00Z"],
+    ["31 December 2017 12:05 am", "2017-12-31T00:05:00Z"],
+    ["2020-02-30", null],
+    ["2020-06-05T25:00:00Z", null],
+    ["hello 2017", null],
+    ["5 Foo 2017", null],
+    ["999999999999", null],
+  ] as const) {
+    t.equal(parseTimestamp(text), instant, text);
+  }
+});
+
+t.test("[issue 4] tables align their cells and escape them", async (t) => {
+  const table = html("a | b | c\n:- | :-: | -:\n**x** | `y` | <z>");
+  t.match(
+    table,
+    '<th style="text-align: left;">a</th>\n<th style="text-align: center;">b</th>\n<th style="text-align: right;">c</th>',
+  );
+  t.match(table, "<strong>x</strong>");
+  t.match(table, "&lt;z&gt;");
+});

@@ -1,0 +1,259 @@
+// Rendered messages as a browser sees them: whatever goes in, only allowed elements, attributes and addresses come out,
+// in bounded time and size, and the short way for plain text gives what the parser gives.
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { Packr } from "msgpackr";
+import t from "tap";
+import { renderPlainText } from "../../src/domain/markdown/plain-text.ts";
+import { parseContent, parseWithParser, resolveContent } from "../../src/domain/markdown/render.ts";
+import { forbiddenParts, html, OPTIONS, RESOLVER, render } from "./markdown-support.ts";
+
+const CONTENT_CHARS_MAX = 10_000;
+const CONTEXT = { linkifiers: [], translateEmoticons: false, realmUrl: null, usesShortcuts: true, blockDepth: 0 };
+const LINKIFIERS = [
+  { pattern: "#(?P<id>[0-9]+)", urlTemplate: "https://tracker.example/{id}" },
+  { pattern: "js:(?P<rest>.+)", urlTemplate: "javascript:{+rest}" },
+];
+
+const hostileWord = fc.oneof(
+  fc.constantFrom(
+    ..."<script>alert(1)</script>|<img src=x onerror=alert(1)>|</p>|<!--|-->|javascript:alert(1)|[x](javascript:alert(1))".split(
+      "|",
+    ),
+    ...'[x](JaVaScRiPt:alert(1))|[x](data:text/html,a)|[x](vbscript:a)|[x](//evil.example)|[x](/\\evil.example)|[a](b "onmouseover=1)'.split(
+      "|",
+    ),
+    ...'[a](http://x.com" onclick="1)|http://x.com/"onclick=1|<http://x.com>|[](<javascript:1>)|[x](<a b>)|&lt;script&gt;|&#60;b&#62;'.split(
+      "|",
+    ),
+    ..."&quot;|\"><b>|'><b>|`<b>`|$$<b>$$|$$\\href{javascript:1}{a}$$|$$\\htmlClass{a}{b}$$|$$\\color{red;x:url(1)}{a}$$|$$\\sqrt{a}$$".split(
+      "|",
+    ),
+    ...'<time:<b>>|<time:2020-01-01>|@**Example User**|@**Zoe <b>**|@**<b>**|@*support*|@_**all**|#**announce><b>"**'.split(
+      "|",
+    ),
+    ...'#**a & b (100%)>x**|:smile:|:<b>:|:"onclick=1:|💩|```python\n|```"><b>\n|```quote\n|```spoiler <b>\n|```math\n|~~~\n'.split(
+      "|",
+    ),
+    "> ",
+    "* ",
+    "1. ",
+    "9. ",
+    "# ",
+    "    ",
+    "\n",
+    "\n\n",
+    "| a | b |\n| :- | -: |\n| <b> | `|` |\n",
+    "**",
+    "*",
+    "~~",
+    "__",
+    "---\n",
+    "#12",
+    "js:alert(1)",
+    ":) ",
+    "<3 ",
+    "\u0000",
+    "\u202e",
+    "\ud800",
+    "\u200d",
+    "1️⃣",
+    "\t",
+    "\\",
+    "[",
+    "](",
+    ")",
+    "]",
+    "(",
+    "`",
+    "$",
+    "$$",
+    "$$ {",
+    "}",
+  ),
+  fc.string({ maxLength: 8 }),
+);
+const hostileText = fc.array(hostileWord, { maxLength: 40 }).map((words) => words.join("").slice(0, CONTENT_CHARS_MAX));
+
+t.test("[issue 4] no message has an element, attribute or address outside the allowed set", async (t) => {
+  const check = fc.property(hostileText, fc.boolean(), (content, translateEmoticons) => {
+    assert.deepEqual(forbiddenParts(html(content, { translateEmoticons, linkifiers: LINKIFIERS })), []);
+  });
+  t.doesNotThrow(() => fc.assert(check, { numRuns: 1_500 }));
+});
+
+t.test("[issue 4] the checker of the test above does see what is forbidden", async (t) => {
+  for (const bad of [
+    "<script></script>",
+    '<p onclick="1">a</p>',
+    '<a href="javascript:1">a</a>',
+    '<p style="x:url(1)">a</p>',
+    "<!-- a -->",
+    "<p>a</b></p>",
+    "<p><em>a</p></em>",
+    "<p>a",
+    '<a href="/a"><a href="/b">a</a></a>',
+    "<p><ul></ul></p>",
+  ]) {
+    t.not(forbiddenParts(bad).length, 0, bad);
+  }
+});
+
+t.test("[issue 4] a linkifier cannot lead where a link may not", async (t) => {
+  t.equal(html("js:alert(1)", { linkifiers: LINKIFIERS }), "<p>js:alert(1)</p>");
+});
+
+t.test("[architecture, M4] parsed content survives encoding and gives the same HTML", async (t) => {
+  const packr = new Packr();
+  const check = fc.property(hostileText, (content) => {
+    const parsed = parseContent(content, OPTIONS);
+    assert.deepEqual(resolveContent(packr.unpack(packr.pack(parsed)), RESOLVER), resolveContent(parsed, RESOLVER));
+  });
+  t.doesNotThrow(() => fc.assert(check, { numRuns: 200 }));
+});
+
+const plainWord = fc.oneof(
+  fc.constantFrom(
+    "a",
+    "Hello",
+    "it's",
+    "e.g.",
+    "end.",
+    "a.b",
+    "3.",
+    "1.",
+    "12",
+    "-",
+    "--",
+    "=",
+    "_x_",
+    "a:",
+    "::",
+    "(see",
+    "that)",
+    "wörld",
+    "привет",
+    "日本",
+    "100%",
+    "and/or",
+    "x-y",
+    '"hi"',
+    "…",
+    "?!",
+    "a,b",
+    "readme.md",
+    "x.com",
+    ":)",
+    ";)",
+  ),
+  fc.string({ unit: fc.constantFrom(..."abz09 .,;:'\"()!?%/=_-\n"), maxLength: 6 }),
+);
+const plainText = fc
+  .array(plainWord, { maxLength: 12 })
+  .chain((words) => fc.constantFrom(" ", " ", "\n", "").map((gap) => words.join(gap)));
+
+t.test("[issue 4] plain text skips the parser, and nobody can tell from the result", async (t) => {
+  let plainCount = 0;
+  const options = { ...OPTIONS, linkifiers: [{ pattern: "x-(?P<id>[a-z]+)", urlTemplate: "https://x.example/{id}" }] };
+  const check = fc.property(plainText, fc.boolean(), (content, translateEmoticons) => {
+    const full = parseWithParser(content, { ...options, translateEmoticons });
+    if (renderPlainText(content, { ...CONTEXT, translateEmoticons }) !== null) plainCount++;
+    assert.deepEqual(parseContent(content, { ...options, translateEmoticons }), full);
+  });
+  t.doesNotThrow(() => fc.assert(check, { numRuns: 3_000 }));
+  t.ok(plainCount > 200, `only ${plainCount} of the texts were plain: the test is vacuous`);
+});
+
+t.test("[issue 4] the short cuts inside the parser change nothing on hostile text either", async (t) => {
+  const check = fc.property(hostileText, (content) => {
+    assert.deepEqual(parseContent(content, OPTIONS), parseWithParser(content, OPTIONS));
+  });
+  t.doesNotThrow(() => fc.assert(check, { numRuns: 1_000 }));
+});
+
+const fill = (unit: string): string =>
+  unit.repeat(Math.ceil(CONTENT_CHARS_MAX / unit.length)).slice(0, CONTENT_CHARS_MAX);
+const fastestMs = (content: string, runs: number): number => {
+  let fastest = Number.POSITIVE_INFINITY;
+  for (let run = 0; run < runs; run++) {
+    const start = performance.now();
+    render(content, { linkifiers: LINKIFIERS, translateEmoticons: true });
+    fastest = Math.min(fastest, performance.now() - start);
+  }
+  return fastest;
+};
+
+t.test("[issue 4] 10,000 brackets, stars or quote marks, and deep nesting, render in under 5 ms", async (t) => {
+  const nested = Array.from({ length: 100 }, (_, depth) => `${"  ".repeat(depth)}* a`).join("\n");
+  const quotes = Array.from({ length: 300 }, (_, depth) => `${"`".repeat(303 - depth)}quote`)
+    .join("\n")
+    .slice(0, CONTENT_CHARS_MAX);
+  for (const content of [
+    fill("["),
+    fill("*"),
+    fill(">"),
+    fill("]"),
+    fill("> "),
+    fill("[["),
+    fill("*a **b "),
+    nested,
+    quotes,
+  ]) {
+    const elapsedMs = fastestMs(content, 20);
+    t.ok(elapsedMs < 5, `${JSON.stringify(content.slice(0, 12))} took ${elapsedMs.toFixed(2)} ms`);
+  }
+});
+
+t.test("[S3] no repeated piece of syntax takes more than linear time", async (t) => {
+  const units = [
+    "`",
+    "``a`",
+    "~~a",
+    "**a ",
+    "[a](",
+    "[](",
+    "[a](<",
+    '[a](b "',
+    "![a](",
+    "[x](http://a/(",
+    "<time:",
+    "$$a",
+    "@**a",
+    "#**",
+    ":a",
+    "1️⃣",
+    "|\n",
+    "a|b\n-|-\n",
+    ">\n",
+    "> a\n",
+    "```quote\n",
+    "````quote\n```quote\n",
+    "* a\n  ",
+    "# ",
+    "&",
+    "http://a(",
+    "a.b.c.",
+    "a@",
+    "- - ",
+    " ",
+    "#1,",
+    "*_",
+    "[*`",
+    "> 1. > ",
+  ];
+  for (const unit of units) {
+    const elapsedMs = fastestMs(fill(unit), 3);
+    t.ok(elapsedMs < 100, `${JSON.stringify(unit)} took ${elapsedMs.toFixed(2)} ms`);
+  }
+});
+
+t.test("[S3] nesting, tables, formulas and previews end at their bounds and stay text beyond", async (t) => {
+  const depthOf = (source: string, tag: string): number => source.split(`<${tag}>`).length - 1;
+  t.equal(depthOf(html(`${">".repeat(50)} a`), "blockquote"), 8);
+  t.equal(depthOf(html(`${"* ".repeat(50)}a`), "ul"), 8);
+  t.ok(depthOf(html(`${"*a **b ".repeat(30)}${"** *".repeat(30)}`), "em") <= 12);
+  t.notMatch(html(`|${"a|".repeat(100)}\n|${"-|".repeat(100)}\n${"|\n".repeat(100)}`), "<table>");
+  t.match(html(`$$${"a".repeat(2_000)}$$`), "tex-error");
+  t.match(html(`$$${"{".repeat(30)}${"}".repeat(30)}$$`), "tex-error");
+  t.match(html(`$$${"{".repeat(15)}${"}".repeat(15)}$$`), "katex");
+});

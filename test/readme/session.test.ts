@@ -1,0 +1,76 @@
+/** The README's session, run as it stands: only the address and the data folder are those of a test's server. */
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import t from "tap";
+import { startTestServer } from "../support/server.ts";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const readme = readFileSync(`${root}README.md`, "utf8");
+
+/** The shell blocks of a section, in order. */
+function shellBlocks(title: string): string[] {
+  const section = readme.split(/^## /m).find((part) => part.startsWith(title)) ?? "";
+  return [...section.matchAll(/```sh\n([\s\S]*?)```/g)].map((match) => match[1] ?? "");
+}
+
+function run(
+  script: string,
+  environment: Record<string, string>,
+): Promise<{ code: number | null; output: string; errors: string }> {
+  return new Promise((resolve) => {
+    const child = spawn("bash", ["-euo", "pipefail", "-c", script], {
+      cwd: root,
+      env: { ...process.env, ...environment },
+    });
+    let output = "";
+    child.stdout.on("data", (text: Buffer) => {
+      output += text.toString();
+    });
+    let errors = "";
+    child.stderr.on("data", (text: Buffer) => {
+      errors += text.toString();
+    });
+    child.on("close", (code) => resolve({ code, output, errors }));
+  });
+}
+
+t.test("[README] the session: two calls, and the event arrives over the WebSocket", async (t) => {
+  const server = await startTestServer(t);
+  const here = (script: string) =>
+    script.replaceAll("data/zuliprc", server.running.zuliprc).replaceAll("http://127.0.0.1:9991", server.url);
+  const [listen, calls] = shellBlocks("A session to paste");
+  t.match(listen, /listen/);
+  const listening = run(here(listen ?? "false"), { DATA_DIR: server.dataDir });
+  const hub = server.running.hubOf(server.running.host.realmOf(""));
+  while (hub.queueCount === 0) await new Promise((resolve) => setImmediate(resolve));
+
+  const called = await run(here(calls ?? "false"), {});
+  t.equal(called.code, 0, called.errors);
+  t.match(called.output, /"subscribed":\{"2":\["kitchen"\]\}/);
+  t.match(called.output, /"result":"success","msg":"","id":1/);
+  const heard = await listening;
+  t.equal(heard.code, 0, heard.errors);
+  const event = JSON.parse(heard.output) as Record<string, unknown>;
+  t.match(event, {
+    type: "message",
+    message: { id: 1, content: "Soup is **ready**", subject: "lunch", display_recipient: "kitchen", sender_id: 2 },
+    flags: ["read"],
+    id: Number,
+  });
+});
+
+t.test("[README] every dependency has a line that says what it is for", async (t) => {
+  const manifest = JSON.parse(readFileSync(`${root}package.json`, "utf8")) as Record<string, Record<string, string>>;
+  const table = readme.split(/^## /m).find((part) => part.startsWith("Dependencies")) ?? "";
+  const names = [...Object.keys(manifest["dependencies"] ?? {}), ...Object.keys(manifest["devDependencies"] ?? {})];
+  for (const name of names) t.ok(table.includes(name.startsWith("@types/") ? "@types/*" : `\`${name}\``), name);
+});
+
+t.test("[README] every configuration variable that the server reads is in the table, and no other", async (t) => {
+  const config = readFileSync(`${root}src/config.ts`, "utf8");
+  const section = readme.split(/^## /m).find((part) => part.startsWith("Configuration")) ?? "";
+  const read = new Set([...config.matchAll(/"([A-Z][A-Z_]+)"/g)].map((match) => match[1] ?? ""));
+  const told = new Set([...section.matchAll(/`([A-Z][A-Z_]+)`/g)].map((match) => match[1] ?? ""));
+  t.strictSame([...told].sort(), [...read].sort());
+});

@@ -1,0 +1,281 @@
+/** GET and DELETE /events (realtime.md, Long-poll; OpenAPI get-events; behaviour 4.2): held, repeated, ended, refused. */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { createChannel, personOf, refusal, success } from "../support/conversation.ts";
+import {
+  getEvents,
+  holdPoll,
+  increases,
+  messageIds,
+  openQueue,
+  queueOf,
+  readNow,
+  sayMany,
+  startPoll,
+  until,
+} from "../support/realtime.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+
+function gone(queueId: string) {
+  return refusal(`Bad event queue ID: ${queueId}`, "BAD_EVENT_QUEUE_ID", 400, { queue_id: queueId });
+}
+
+async function plainly(answer: Promise<{ status: number; body: unknown }>) {
+  const { status, body } = await answer;
+  return { status, body };
+}
+
+t.test("[behaviour 4.2] a poll is held until the first event and answers with it", async (t) => {
+  const queue = await openQueue(owner, ["message"]);
+  const poll = await holdPoll(server, owner, queue, queue.last_event_id);
+  const id = await owner.say("general", "held", "at last");
+  const { status, body } = await poll.answer;
+  t.equal(status, 200);
+  t.strictSame(Object.keys(body).sort(), ["events", "msg", "result"]);
+  t.strictSame(messageIds(body.events), [id]);
+  t.ok(body.events[0].id > queue.last_event_id);
+});
+
+t.test("[behaviour 4.2] what waits is given at once, and dont_block answers even with nothing", async (t) => {
+  const queue = await openQueue(owner, ["message"]);
+  t.strictSame(
+    await plainly(getEvents(owner, queue, queue.last_event_id, { dont_block: true })),
+    success({ events: [] }),
+  );
+  const ids = [await owner.say("general", "now", "1"), await owner.say("general", "now", "2")];
+  const { body } = await getEvents(owner, queue, queue.last_event_id);
+  t.strictSame(messageIds(body.events), ids);
+  t.ok(increases(body.events));
+  t.strictSame(await readNow(owner, queue, body.events[1].id), []);
+});
+
+t.test("[E2] an older last_event_id gives the same events again, and each position its own rest", async (t) => {
+  const queue = await openQueue(owner, ["message"]);
+  for (const content of ["1", "2", "3"]) await owner.say("general", "again", content);
+  const first = await readNow(owner, queue);
+  t.equal(first.length, 3);
+  t.strictSame(await readNow(owner, queue), first);
+  t.strictSame(await readNow(owner, queue, first[0].id), first.slice(1));
+  t.strictSame(await readNow(owner, queue, first[2].id), []);
+  t.strictSame(await readNow(owner, queue, first[1].id), first.slice(2), "back again");
+  t.strictSame(await readNow(owner, queue, -1), first, "from the queue's beginning");
+});
+
+t.test("[E2] a poll that was hung up loses nothing: the next one gets what came", async (t) => {
+  const queue = await openQueue(owner, ["message"]);
+  const poll = await holdPoll(server, owner, queue, queue.last_event_id);
+  poll.abort();
+  await until(() => queueOf(server, queue)?.reader.kind === "none");
+  const id = await owner.say("general", "hung up", "nobody holds");
+  t.strictSame(messageIds(await readNow(owner, queue)), [id]);
+});
+
+t.test("[E2] a poll that hangs up at the moment of an event loses nothing", async (t) => {
+  for (let round = 0; round < 20; round++) {
+    const queue = await openQueue(owner, ["message"]);
+    const poll = await holdPoll(server, owner, queue, queue.last_event_id);
+    const said = owner.say("general", "race", String(round));
+    poll.abort();
+    const id = await said;
+    await until(() => queueOf(server, queue)?.reader.kind === "none");
+    t.strictSame(messageIds(await readNow(owner, queue)), [id]);
+    await owner.delete("/events", { queue_id: queue.queue_id });
+  }
+});
+
+t.test("[E2] event by event, each poll acknowledging the last, every event comes once and in order", async (t) => {
+  const queue = await openQueue(owner, ["message"]);
+  const contents = Array.from({ length: 60 }, (_, index) => String(index));
+  const sent = sayMany(owner, "general", "stream of", contents);
+  const seen: { id: number; message: { id: number } }[] = [];
+  while (seen.length < contents.length) {
+    const { body } = await getEvents(owner, queue, seen.at(-1)?.id ?? queue.last_event_id);
+    seen.push(...body.events);
+  }
+  t.strictSame(messageIds(seen.map((event) => ({ type: "message", ...event }))), await sent);
+  t.ok(increases(seen));
+  t.strictSame(await readNow(owner, queue, seen.at(-1)?.id), []);
+});
+
+t.test("[behaviour 4.2] a second poll ends the first, which answers without events", async (t) => {
+  const queue = await openQueue(owner, ["message"]);
+  const first = await holdPoll(server, owner, queue, queue.last_event_id);
+  const second = await holdPoll(server, owner, queue, queue.last_event_id);
+  t.strictSame(await plainly(first.answer), success({ events: [] }));
+  const id = await owner.say("general", "second", "for the second");
+  t.strictSame(messageIds((await second.answer).body.events), [id]);
+});
+
+t.test("[behaviour 4.2] [D24] unknown and foreign queues are one answer; parameters are checked", async (t) => {
+  const stranger = await personOf(server, "stranger");
+  const queue = await openQueue(owner, ["message"]);
+  const foreign = await plainly(getEvents(stranger, queue, queue.last_event_id));
+  t.strictSame(foreign, gone(queue.queue_id));
+  t.strictSame(await plainly(stranger.delete("/events", { queue_id: queue.queue_id })), gone(queue.queue_id));
+  const unknown = { queue_id: "0123-4567", last_event_id: -1 };
+  t.strictSame(await plainly(getEvents(owner, unknown, -1)), gone("0123-4567"));
+  t.strictSame(await plainly(owner.delete("/events", { queue_id: "0123-4567" })), gone("0123-4567"));
+  t.match(await owner.get("/events", { last_event_id: -1 }), {
+    status: 400,
+    body: { msg: "Missing 'queue_id' argument" },
+  });
+  const named = { queue_id: queue.queue_id };
+  t.match(await owner.get("/events", named), { status: 400, body: { msg: "Missing 'last_event_id' argument" } });
+  for (const last of ["x", "-2", "1.5", '"7"']) {
+    const refused = await owner.get("/events", { ...named, last_event_id: last });
+    t.match(refused, { status: 400, body: { result: "error", code: "BAD_REQUEST" } }, last);
+  }
+  t.equal((await readNow(owner, queue)).length, 0, "and the queue is still there");
+});
+
+t.test("[spec 5] [D2] events need credentials", async (t) => {
+  const queue = await openQueue(owner, ["message"]);
+  const answer = await owner.anonymous().get("/events", { queue_id: queue.queue_id, last_event_id: -1 });
+  t.match(answer, { status: 401, body: { result: "error", code: "UNAUTHORIZED" } });
+});
+
+t.test("[behaviour 4.2] DELETE /events ends the queue, and the poll that is held on it", async (t) => {
+  const queue = await openQueue(owner, ["message"]);
+  const poll = await holdPoll(server, owner, queue, queue.last_event_id);
+  t.strictSame(await plainly(owner.delete("/events", { queue_id: queue.queue_id })), success());
+  t.strictSame(await plainly(poll.answer), gone(queue.queue_id));
+  t.strictSame(await plainly(getEvents(owner, queue, queue.last_event_id)), gone(queue.queue_id));
+  t.strictSame(await plainly(owner.delete("/events", { queue_id: queue.queue_id })), gone(queue.queue_id));
+});
+
+t.test("[spec 4.20] the queues of a deactivated person end, with the polls held on them", async (t) => {
+  const leaver = await personOf(server, "leaver");
+  const queue = await openQueue(leaver, ["message"]);
+  const poll = await holdPoll(server, leaver, queue, queue.last_event_id);
+  await owner.delete(`/users/${leaver.userId}`);
+  t.strictSame(await plainly(poll.answer), gone(queue.queue_id));
+  t.match(await getEvents(leaver, queue, queue.last_event_id), { status: 401, body: { code: "USER_DEACTIVATED" } });
+});
+
+t.test("[E2] last_event_id and state are of one moment: no message is in both or in neither", async (t) => {
+  await createChannel(owner, "busy", [owner]);
+  const contents = Array.from({ length: 120 }, (_, index) => String(index));
+  const sent = sayMany(owner, "busy", "flow", contents);
+  const opened = await Promise.all(
+    Array.from({ length: 12 }, () => owner.register({ event_types: ["message"], narrow: [["channel", "busy"]] })),
+  );
+  const ids = await sent;
+  for (const queue of opened) {
+    const later = messageIds(await readNow(owner, queue));
+    t.strictSame(
+      later,
+      ids.filter((id) => id > Number(queue["max_message_id"])),
+    );
+  }
+});
+
+t.test("[E4] typing that nobody read: the latest notice of each typist, and nothing twice", async (t) => {
+  const typist = await personOf(server, "typist");
+  const other = await personOf(server, "other typist");
+  const queue = await openQueue(owner, ["typing"]);
+  for (const op of ["start", "stop", "start"]) await typist.post("/typing", { op, to: [owner.userId] });
+  await other.post("/typing", { op: "start", to: [owner.userId] });
+  const events = await readNow(owner, queue);
+  t.strictSame(
+    events.map((event) => [event.sender.user_id, event.op]),
+    [
+      [typist.userId, "start"],
+      [other.userId, "start"],
+    ],
+  );
+  t.ok(increases(events));
+  t.strictSame(await readNow(owner, queue, events[1].id), []);
+  t.strictSame(await readNow(owner, queue), [], "volatile: given once");
+});
+
+t.test("[S3] [E4] a queue keeps at most 200 volatile events for its next reader: the oldest go first", async (t) => {
+  const typist = await personOf(server, "many topics");
+  const channelId = await createChannel(owner, "many topics", [owner, typist]);
+  const capabilities = { notification_settings_null: true, stream_typing_notifications: true };
+  const queue = await openQueue(owner, ["typing"], { client_capabilities: capabilities });
+  const topics = Array.from({ length: limits.queue_volatile_events_max + 1 }, (_, index) => `topic ${index}`);
+  for (const topic of topics) {
+    await typist.post("/typing", { type: "channel", op: "start", stream_id: channelId, topic });
+  }
+  const events = await readNow(owner, queue);
+  t.strictSame(
+    events.map((event) => event.topic),
+    topics.slice(1),
+  );
+  t.ok(increases(events));
+});
+
+t.test("[E1] typing kept for the next poll and messages come in order of their ids", async (t) => {
+  const typist = await personOf(server, "order");
+  const queue = await openQueue(owner, ["typing", "message"]);
+  await typist.post("/typing", { op: "start", to: [owner.userId] });
+  await typist.post("/messages", { type: "direct", to: [owner.userId], content: "typed" });
+  await typist.post("/typing", { op: "stop", to: [owner.userId] });
+  const events = await readNow(owner, queue);
+  t.strictSame(events.map((event) => event.type).sort(), ["message", "typing"]);
+  t.ok(increases(events));
+  t.strictSame(await readNow(owner, queue, events[1].id), []);
+});
+
+/** Queues with thousands of rows of the log behind them: one reads them all, the other none of them. */
+async function longPast() {
+  const reader = await personOf(server, "long reader");
+  const quiet = await personOf(server, "quiet reader");
+  await createChannel(owner, "long", [owner, reader]);
+  const full = await openQueue(reader, ["message", "typing"]);
+  const empty = await openQueue(quiet, ["message"]);
+  // Nothing of the other tests: only what the reader writes.
+  const another = await openQueue(quiet, ["message"], { narrow: [["sender", reader.account?.email ?? ""]] });
+  const contents = Array.from({ length: 4100 }, (_, index) => String(index));
+  const ids = await sayMany(owner, "long", "past", contents);
+  await owner.post("/typing", { op: "start", to: [reader.userId] });
+  return { reader, quiet, full, empty, another, ids };
+}
+
+t.test("[S3] [E1] a long past", async (t) => {
+  const { reader, quiet, full, empty, another, ids } = await longPast();
+
+  t.test("is given in full answers, in order, with the volatile events at the end", async (t) => {
+    const seen = [];
+    let answers = 0;
+    for (let last = full.last_event_id; ; last = seen.at(-1).id) {
+      const events = await readNow(reader, full, last);
+      if (events.length === 0) break;
+      seen.push(...events);
+      answers++;
+    }
+    t.ok(answers > 1, "an answer is bounded");
+    t.strictSame(messageIds(seen), ids);
+    t.ok(increases(seen));
+    t.equal(seen.at(-1).type, "typing");
+  });
+
+  t.test("that is not for the reader: polls that read it at the same time do not lose one another", async (t) => {
+    const first = await holdPoll(server, quiet, empty, empty.last_event_id);
+    const second = await holdPoll(server, quiet, empty, empty.last_event_id);
+    second.abort();
+    const last = await holdPoll(server, quiet, empty, empty.last_event_id);
+    const { body } = await owner.post("/messages", { type: "direct", to: [quiet.userId], content: "wake up" });
+    t.strictSame(messageIds((await last.answer).body.events), [body.id]);
+    t.strictSame(await plainly(first.answer), success({ events: [] }));
+  });
+
+  t.test(
+    "that is not for the reader: of polls that arrive at once, every one is answered",
+    { timeout: 20_000 },
+    async (t) => {
+      const polls = [0, 1, 2].map(() => startPoll(quiet, another, another.last_event_id));
+      const { body } = await reader.post("/messages", {
+        type: "direct",
+        to: [quiet.userId],
+        content: "for one of you",
+      });
+      const answers = await Promise.all(polls.map(({ answer }) => answer));
+      const given = answers.map((answer) => messageIds(answer.body.events).filter((id) => id === body.id).length);
+      t.ok(Math.max(...given) === 1, "and the message is given");
+    },
+  );
+});

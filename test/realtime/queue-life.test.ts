@@ -1,0 +1,247 @@
+/** Heartbeats, idle queues, a pruned log, restarts (realtime.md, Long-poll; behaviour 4.2; E1, E2), with time moved by hand. */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { createChannel, personOf, refusal } from "../support/conversation.ts";
+import {
+  getEvents,
+  holdPoll,
+  increases,
+  messageIds,
+  openQueue,
+  type Queue,
+  queueOf,
+  readNow,
+  realmOf,
+  resume,
+  until,
+} from "../support/realtime.ts";
+import { firstMoment, startClockedServer } from "../support/realtime-clock.ts";
+import { type TestServer, temporaryFolder } from "../support/server.ts";
+
+const minute = 60_000;
+/** Where the collector of idle queues looks again. */
+const collectorPause = minute;
+
+function bad(queue: Queue) {
+  return refusal(`Bad event queue ID: ${queue.queue_id}`, "BAD_EVENT_QUEUE_ID", 400, { queue_id: queue.queue_id });
+}
+
+t.test("[realtime] a heartbeat ends a quiet poll between 45 and 50 s, with an id of its own", async (t) => {
+  const { server, clock } = await startClockedServer(t);
+  const { owner } = server;
+  const queue = await openQueue(owner, ["message"]);
+  let last = queue.last_event_id;
+  for (let round = 0; round < 3; round++) {
+    const poll = await holdPoll(server, owner, queue, last);
+    clock.advance(limits.heartbeat_ms_min - 1);
+    t.equal(queueOf(server, queue)?.reader.kind, "poll", "still held just before 45 s");
+    clock.advance(limits.heartbeat_ms_max - limits.heartbeat_ms_min + 101);
+    t.equal(queueOf(server, queue)?.reader.kind, "none", "answered by 50 s and a tick");
+    const { events } = (await poll.answer).body;
+    t.strictSame(events, [{ type: "heartbeat", id: events[0].id }], "whatever types were asked for");
+    t.ok(events[0].id > last);
+    last = events[0].id;
+  }
+  const id = await owner.say("general", "after", "the heartbeats");
+  const [event] = await readNow(owner, queue, last);
+  t.equal(event.message.id, id);
+  t.ok(event.id > last, "[E1] ids increase over heartbeats");
+});
+
+t.test("[realtime] heartbeats of many queues are spread over the window", async (t) => {
+  const { server, clock } = await startClockedServer(t);
+  const { owner } = server;
+  const queues = await Promise.all(Array.from({ length: 20 }, () => openQueue(owner, [])));
+  const polls = await Promise.all(queues.map((queue) => holdPoll(server, owner, queue, queue.last_event_id)));
+  clock.advance((limits.heartbeat_ms_min + limits.heartbeat_ms_max) / 2);
+  const ended = queues.filter((queue) => queueOf(server, queue)?.reader.kind === "none").length;
+  t.ok(ended > 0 && ended < queues.length, `${ended} of ${queues.length} at half time`);
+  clock.advance(limits.heartbeat_ms_max);
+  for (const poll of polls) t.equal((await poll.answer).body.events[0].type, "heartbeat");
+});
+
+t.test("[realtime] a queue that nobody reads ends after IDLE_QUEUE_TIMEOUT_MS, not before", async (t) => {
+  const timeout = 10 * minute;
+  const environment = { IDLE_QUEUE_TIMEOUT_MS: String(timeout) };
+  const { server, clock } = await startClockedServer(t, { environment });
+  const { owner } = server;
+  const state = await owner.register({ fetch_event_types: [] });
+  t.equal(state["idle_queue_timeout_secs"], 600);
+  const idle = await openQueue(owner, []);
+  const longer = await openQueue(owner, [], { queue_lifespan_secs: 30 * 60 });
+  clock.advance(timeout - 1);
+  t.strictSame(await readNow(owner, idle), [], "there just before, and reading starts its time again");
+  clock.advance(timeout - 1);
+  t.ok(queueOf(server, idle));
+  clock.advance(collectorPause + 1);
+  await until(() => queueOf(server, idle) === undefined);
+  const { status, body } = await getEvents(owner, idle, idle.last_event_id);
+  t.strictSame({ status, body }, bad(idle));
+  t.ok(queueOf(server, longer), "queue_lifespan_secs asks for more");
+  clock.advance(30 * minute + collectorPause);
+  await until(() => queueOf(server, longer) === undefined);
+});
+
+t.test("[realtime] a queue that is read lives on, however it is read", async (t) => {
+  const timeout = 10 * minute;
+  const environment = { IDLE_QUEUE_TIMEOUT_MS: String(timeout) };
+  const { server, clock } = await startClockedServer(t, { environment });
+  const { owner } = server;
+  const [impatient, held, pushed] = [
+    await openQueue(owner, ["message"]),
+    await openQueue(owner, ["message"]),
+    await openQueue(owner, ["message"]),
+  ];
+  const { socket } = await resume(owner, pushed, pushed.last_event_id);
+  t.teardown(() => socket.terminate());
+  let last = held.last_event_id;
+  let seen = impatient.last_event_id;
+  for (let step = 0; step < 4; step++) {
+    const poll = await holdPoll(server, owner, held, last);
+    await owner.say("general", "alive", String(step));
+    last = (await poll.answer).body.events[0].id;
+    const waiting = await readNow(owner, impatient, seen);
+    t.equal(waiting.length, 1);
+    seen = waiting[0].id;
+    clock.advance(timeout - minute);
+  }
+  clock.advance(collectorPause - 1);
+  for (const queue of [impatient, held, pushed]) t.ok(queueOf(server, queue));
+});
+
+/** Prunes everything older than the minimum that is kept, as a log that is too large is. */
+function pruneLog(server: TestServer): void {
+  const realm = realmOf(server);
+  realm.dispatcher.maintain(() => void realm.log.prune(realm.view.now, Number.MAX_SAFE_INTEGER));
+}
+
+t.test("[E2] whoever is behind a pruned log is told, whoever is not goes on", async (t) => {
+  const { server, clock } = await startClockedServer(t);
+  const { owner } = server;
+  const behind = await openQueue(owner, ["message"]);
+  const seenFirst = await openQueue(owner, ["message"]);
+  await owner.say("general", "old", "1");
+  const [event] = await readNow(owner, seenFirst);
+  await owner.say("general", "old", "2");
+  const upToDate = await openQueue(owner, ["message"]);
+  clock.advance(limits.event_log_kept_ms_min + 1);
+  const recent = await owner.say("general", "new", "3");
+  pruneLog(server);
+  for (const [queue, after] of [
+    [behind, behind.last_event_id],
+    [seenFirst, event.id],
+  ] as const) {
+    const { status, body } = await getEvents(owner, queue, after, { dont_block: true });
+    t.strictSame({ status, body }, bad(queue));
+    const { socket, reply } = await resume(owner, queue, after);
+    t.match(reply, { type: "reply", result: "error", code: "BAD_EVENT_QUEUE_ID", queue_id: queue.queue_id });
+    socket.terminate();
+  }
+  t.strictSame(messageIds(await readNow(owner, upToDate)), [recent]);
+});
+
+t.test("[E2] what waited for a reader who had everything else is not passed over when it was pruned", async (t) => {
+  const { server, clock } = await startClockedServer(t);
+  const { owner } = server;
+  const queue = await openQueue(owner, ["message"]);
+  t.strictSame(await readNow(owner, queue), [], "the reader has everything");
+  await owner.say("general", "missed", "1");
+  clock.advance(limits.event_log_kept_ms_min + 1);
+  await owner.say("general", "kept", "2");
+  pruneLog(server);
+  const { status, body } = await getEvents(owner, queue, queue.last_event_id, { dont_block: true });
+  t.strictSame({ status, body }, bad(queue), "never a guess");
+});
+
+t.test("[realtime] queues survive a restart and go on without a gap or a double", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startClockedServer(t, { dataDir });
+  const queue = await openQueue(first.server.owner, ["message"]);
+  const read = await first.server.owner.say("general", "before", "read");
+  const seen = await readNow(first.server.owner, queue);
+  const unread = await first.server.owner.say("general", "before", "not read");
+  await first.server.stop();
+
+  const second = await startClockedServer(t, { dataDir }, firstMoment + minute);
+  const { owner } = second.server;
+  t.strictSame(messageIds(seen), [read]);
+  const after = await owner.say("general", "after", "the restart");
+  const later = await readNow(owner, queue, seen[0].id);
+  t.strictSame(messageIds(later), [unread, after]);
+  t.ok(increases([...seen, ...later]), "[E1] ids increase across the restart");
+  const last = later[1].id;
+  t.strictSame(await readNow(owner, queue, last), []);
+  const poll = await holdPoll(second.server, owner, queue, last);
+  const held = await owner.say("general", "after", "held");
+  const [event] = (await poll.answer).body.events;
+  t.equal(event.message.id, held);
+  t.strictSame(messageIds(await readNow(owner, queue, seen[0].id)), [unread, after, held], "and can be repeated");
+});
+
+t.test("[realtime] a queue without any event survives two restarts", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startClockedServer(t, { dataDir });
+  const queue = await openQueue(first.server.owner, ["message"]);
+  await first.server.stop();
+  const second = await startClockedServer(t, { dataDir }, firstMoment + minute);
+  t.strictSame(await readNow(second.server.owner, queue), []);
+  await second.server.stop();
+  const third = await startClockedServer(t, { dataDir }, firstMoment + 2 * minute);
+  const { owner } = third.server;
+  t.strictSame(await readNow(owner, queue), []);
+  const id = await owner.say("general", "first", "event of all");
+  t.strictSame(messageIds(await readNow(owner, queue)), [id]);
+});
+
+t.test("[E1] ids that volatile events took without a disk write are not used again after a restart", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startClockedServer(t, { dataDir });
+  const typist = await personOf(first.server, "typist");
+  const queue = await openQueue(first.server.owner, ["typing", "message"]);
+  await typist.post("/typing", { op: "start", to: [2] });
+  const [typing] = await readNow(first.server.owner, queue);
+  const poll = await holdPoll(first.server, first.server.owner, queue, typing.id);
+  first.clock.advance(limits.heartbeat_ms_max + 100);
+  const [heartbeat] = (await poll.answer).body.events;
+  await first.server.stop();
+
+  const second = await startClockedServer(t, { dataDir }, firstMoment + 10 * minute);
+  const again = await openQueue(second.server.owner, ["typing"]);
+  t.ok(typing.id < heartbeat.id);
+  t.ok(again.last_event_id >= heartbeat.id);
+  await second.server.owner.say("general", "after", "the restart");
+  const [message] = await readNow(second.server.owner, queue, heartbeat.id);
+  t.ok(message.id > heartbeat.id);
+});
+
+t.test("[realtime] the options of a queue survive a restart", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startClockedServer(t, { dataDir });
+  const client = first.server.owner;
+  const channelId = await createChannel(client, "kept", [client]);
+  const options = { narrow: [["channel", "kept"]], apply_markdown: true, all_public_streams: true };
+  const queue = await openQueue(client, ["message"], options);
+  await first.server.stop();
+
+  const { server } = await startClockedServer(t, { dataDir }, firstMoment + minute);
+  await server.owner.say("general", "x", "not in the narrow");
+  await server.owner.say("kept", "x", "**bold**");
+  const events = await readNow(server.owner, queue);
+  t.strictSame(
+    events.map((event) => [event.message.stream_id, event.message.content]),
+    [[channelId, "<p><strong>bold</strong></p>"]],
+  );
+});
+
+t.test("[realtime] a stop answers the polls that are held, and their clients go on after it", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startClockedServer(t, { dataDir });
+  const queue = await openQueue(first.server.owner, ["message"]);
+  const poll = await holdPoll(first.server, first.server.owner, queue, queue.last_event_id);
+  await first.server.stop();
+  const { status, body } = await poll.answer;
+  t.strictSame({ status, body }, { status: 200, body: { result: "success", msg: "", events: [] } });
+  const { server } = await startClockedServer(t, { dataDir }, firstMoment + minute);
+  const id = await server.owner.say("general", "again", "here");
+  t.strictSame(messageIds(await readNow(server.owner, queue)), [id]);
+});

@@ -1,0 +1,315 @@
+/** POST /register (OpenAPI register-queue; behaviour 4.1): what state it gives, how its parameters shape events. */
+import t from "tap";
+import { featureLevel, serverVersion } from "../../schemas/server.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client } from "../support/client.ts";
+import { createChannel, personOf, success } from "../support/conversation.ts";
+import { openQueue, readNow } from "../support/realtime.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+
+/** What every answer has, whatever state was asked for. */
+const always = [
+  "idle_queue_timeout_secs",
+  "last_event_id",
+  "msg",
+  "queue_id",
+  "result",
+  "zulip_feature_level",
+  "zulip_merge_base",
+  "zulip_version",
+];
+
+t.test("[behaviour 4.1] without state the answer is a queue, where it begins, and the versions", async (t) => {
+  const { status, body } = await owner.post("/register", { fetch_event_types: [] });
+  t.match(body, { queue_id: /^[0-9a-f]{12}-[0-9a-f]{24}$/, last_event_id: Number });
+  t.strictSame(
+    { status, body: { ...body, queue_id: "", last_event_id: 0 } },
+    success({
+      queue_id: "",
+      last_event_id: 0,
+      zulip_version: serverVersion,
+      zulip_merge_base: serverVersion,
+      zulip_feature_level: featureLevel,
+      idle_queue_timeout_secs: 12 * 60 * 60,
+    }),
+  );
+});
+
+/** State keys that clients find under one type alone (OpenAPI, register: "Present if ... in fetch_event_types"). */
+const keysOf: Readonly<Record<string, readonly string[]>> = {
+  message: ["max_message_id"],
+  realm_bot: ["realm_bots"],
+  subscription: ["never_subscribed", "subscriptions", "unsubscribed"],
+  stream: ["streams"],
+  default_streams: ["realm_default_streams"],
+  default_stream_groups: ["realm_default_stream_groups"],
+  channel_folders: ["channel_folders"],
+  realm_user_groups: ["realm_user_groups"],
+  user_settings: ["user_settings"],
+  presence: ["presence_last_update_id", "presences", "server_timestamp"],
+  user_status: ["user_status"],
+  user_topic: ["user_topics"],
+  update_message_flags: [],
+  starred_messages: ["starred_messages"],
+  recent_private_conversations: ["recent_private_conversations"],
+  saved_snippets: ["saved_snippets"],
+  navigation_views: ["navigation_views"],
+  realm_playgrounds: ["realm_playgrounds"],
+  drafts: ["drafts"],
+  muted_topics: ["muted_topics"],
+  muted_users: ["muted_users"],
+  realm_emoji: ["realm_emoji"],
+  realm_linkifiers: ["realm_linkifiers"],
+  realm_filters: ["realm_filters"],
+  realm_domains: ["realm_domains"],
+  custom_profile_fields: ["custom_profile_field_types", "custom_profile_fields"],
+  alert_words: ["alert_words"],
+  scheduled_messages: ["scheduled_messages"],
+  reminders: ["reminders"],
+  stop_words: ["stop_words"],
+  video_calls: ["has_zoom_token"],
+};
+
+t.test("[behaviour 4.1] every type of state brings its own keys and no others", async (t) => {
+  for (const [type, keys] of Object.entries(keysOf)) {
+    const state = await owner.register({ event_types: [], fetch_event_types: [type] });
+    const extra = Object.keys(state).filter((key) => !always.includes(key));
+    t.strictSame(extra.sort(), [...keys].sort(), type);
+    await owner.delete("/events", { queue_id: state.queue_id });
+  }
+});
+
+/** The caller's own account and what it may, beside the lists of people. */
+const realmUserKeys = [
+  "avatar_source",
+  "avatar_url",
+  "avatar_url_medium",
+  "can_create_private_streams",
+  "can_create_public_streams",
+  "can_create_streams",
+  "can_subscribe_other_users",
+  "cross_realm_bots",
+  "delivery_email",
+  "email",
+  "full_name",
+  "is_admin",
+  "is_guest",
+  "is_moderator",
+  "is_owner",
+  "realm_non_active_users",
+  "realm_users",
+  "user_id",
+];
+
+t.test(
+  "[behaviour 4.1] realm_user: the caller, what the caller may create, and everybody without is_active",
+  async (t) => {
+    const gone = await personOf(server, "gone");
+    await owner.delete(`/users/${gone.userId}`);
+    const state = await owner.register({ event_types: [], fetch_event_types: ["realm_user"] });
+    t.strictSame(
+      realmUserKeys.filter((key) => !(key in state)),
+      [],
+    );
+    t.match(state, {
+      user_id: owner.userId,
+      is_owner: true,
+      is_admin: true,
+      is_guest: false,
+      can_create_streams: true,
+    });
+    const people = state["realm_users"] as Record<string, unknown>[];
+    const inactive = state["realm_non_active_users"] as Record<string, unknown>[];
+    t.same(
+      people.map((person) => person["user_id"]),
+      people.map((person) => person["user_id"]).sort((a, b) => Number(a) - Number(b)),
+      "in order of ids",
+    );
+    t.ok(inactive.some((person) => person["user_id"] === gone.userId));
+    t.notOk(people.some((person) => person["user_id"] === gone.userId));
+    t.notOk([...people, ...inactive].some((person) => "is_active" in person));
+  },
+);
+
+t.test(
+  "[behaviour 4.1] [D3] [D8] realm: published maxima, presence and typing constants, the announcement channel",
+  async (t) => {
+    const state = await owner.register({ event_types: [], fetch_event_types: ["realm"] });
+    t.match(state, {
+      realm_name: "Colloquy",
+      realm_url: server.url,
+      realm_uri: server.url,
+      realm_topics_policy: "allow_empty_topic",
+      realm_empty_topic_display_name: "general chat",
+      realm_new_stream_announcements_stream_id: 1,
+      max_stream_name_length: 60,
+      max_stream_description_length: 1024,
+      max_channel_folder_name_length: 60,
+      max_channel_folder_description_length: 1024,
+      max_topic_length: 60,
+      max_message_length: 10_000,
+      server_presence_ping_interval_seconds: 60,
+      server_presence_offline_threshold_seconds: 200,
+      server_typing_started_expiry_period_milliseconds: 45_000,
+      server_typing_stopped_wait_period_milliseconds: 12_000,
+      server_typing_started_wait_period_milliseconds: 30_000,
+    });
+    t.ok(Number(state["event_queue_longpoll_timeout_seconds"]) > 50, "longer than the longest wait for a heartbeat");
+  },
+);
+
+t.test(
+  "[behaviour 4.1] without types everything is given; unread_msgs needs both message and update_message_flags",
+  async (t) => {
+    const whole = await owner.register();
+    const known = [...Object.values(keysOf).flat(), ...realmUserKeys, "realm_name", "unread_msgs"];
+    t.strictSame(
+      known.filter((key) => !(key in whole)),
+      [],
+    );
+    const nulls = await owner.register({ event_types: null, fetch_event_types: null });
+    t.strictSame(Object.keys(nulls).sort(), Object.keys(whole).sort(), "null is everything, too");
+    const both = await owner.register({ fetch_event_types: ["message", "update_message_flags"] });
+    t.match(both["unread_msgs"], { count: 0, pms: [], streams: [], huddles: [], mentions: [] });
+  },
+);
+
+t.test(
+  "[behaviour 4.1] fetch_event_types decides the state, event_types the events, and the state when alone",
+  async (t) => {
+    const fetched = await owner.register({ event_types: ["message"], fetch_event_types: ["stream"] });
+    t.ok("streams" in fetched);
+    t.notOk("max_message_id" in fetched);
+    const alone = await owner.register({ event_types: ["stream"] });
+    t.ok("streams" in alone);
+    const id = await owner.say("general", "types", "hello");
+    const isMine = (event: { message?: { id: number } }) => event.message?.id === id;
+    t.equal((await readNow(owner, fetched)).filter(isMine).length, 1);
+    t.strictSame(await readNow(owner, alone), []);
+  },
+);
+
+t.test(
+  "[OpenAPI register] max_message_id is the newest message that the person received, and says nothing of others",
+  async (t) => {
+    const newest = async (client: Client) => {
+      const state = await client.register({ event_types: [], fetch_event_types: ["message"] });
+      const { body } = await client.get("/users/me");
+      t.equal(body.max_message_id, state["max_message_id"], "GET /users/me says the same");
+      return state["max_message_id"];
+    };
+    const newcomer = await personOf(server, "receiver");
+    await createChannel(owner, "not theirs", [owner], { invite_only: true });
+    await owner.say("not theirs", "x", "unheard");
+    t.equal(await newest(newcomer), -1);
+    const { body } = await owner.post("/messages", { type: "direct", to: [newcomer.userId], content: "heard" });
+    t.equal(await newest(newcomer), body.id);
+    const unheard = await owner.say("not theirs", "x", "unheard again");
+    t.equal(await newest(newcomer), body.id);
+    t.equal(await newest(owner), unheard);
+  },
+);
+
+t.test("[OpenAPI register] types that the server does not know are ignored", async (t) => {
+  const state = await owner.register({ event_types: ["moon_phase"], fetch_event_types: ["moon_phase", "__proto__"] });
+  t.strictSame(Object.keys(state).sort(), always);
+});
+
+t.test("[behaviour 4.1] a narrow chooses messages and leaves other events alone", async (t) => {
+  const types = ["message", "stream"];
+  const toChannel = await openQueue(owner, types, { narrow: [["channel", "general"]] });
+  const toTopic = await openQueue(owner, types, { narrow: [["topic", "Narrow"]] });
+  const toSender = await openQueue(owner, types, { narrow: [["sender", owner.account?.email ?? ""]] });
+  const direct = await openQueue(owner, types, { narrow: [["is", "dm"]] });
+  const other = await personOf(server, "narrower");
+  await createChannel(owner, "narrowed", [owner, other]);
+  const inTopic = await owner.say("general", "narrow", "one");
+  const elsewhere = await other.say("narrowed", "elsewhere", "two");
+  const { body } = await other.post("/messages", { type: "direct", to: [owner.userId], content: "three" });
+  const shown = async (queue: typeof toChannel) =>
+    (await readNow(owner, queue)).map((event) => (event.type === "message" ? event.message.id : event.type));
+  t.strictSame(await shown(toChannel), ["stream", inTopic]);
+  t.strictSame(await shown(toTopic), ["stream", inTopic], "topics are compared without case");
+  t.strictSame(await shown(toSender), ["stream", inTopic]);
+  t.strictSame(await shown(direct), ["stream", body.id]);
+  t.notOk((await shown(toChannel)).includes(elsewhere));
+});
+
+t.test(
+  "[behaviour 4.1] all_public_streams gives what is written in public channels and never in private ones",
+  async (t) => {
+    const listener = await personOf(server, "listener");
+    const all = await openQueue(listener, ["message"], { all_public_streams: true });
+    const own = await openQueue(listener, ["message"]);
+    await createChannel(owner, "open to all", [owner]);
+    await createChannel(owner, "closed to all", [owner], { invite_only: true });
+    const heard = await owner.say("open to all", "x", "in public");
+    await owner.say("closed to all", "x", "in private");
+    const events = await readNow(listener, all);
+    t.strictSame(
+      events.map((event) => [event.message.id, event.flags]),
+      [[heard, ["read", "historical"]]],
+    );
+    t.strictSame(await readNow(listener, own), []);
+    const guest = await personOf(server, "guest", roles.guest);
+    const refused = await guest.post("/register", { all_public_streams: true });
+    t.match(refused, { status: 400, body: { code: "BAD_REQUEST", msg: "User not authorized for this query" } });
+  },
+);
+
+t.test("[S3] a person has at most 100 queues; one that ends makes room", async (t) => {
+  const keeper = await personOf(server, "keeper");
+  const queues = await Promise.all(Array.from({ length: 100 }, () => openQueue(keeper, [])));
+  t.equal(new Set(queues.map((queue) => queue.queue_id)).size, 100);
+  const refused = await keeper.post("/register", { fetch_event_types: [] });
+  t.strictSame(refused.status, 400);
+  t.strictSame(refused.body, { result: "error", msg: "Could not allocate event queue", code: "BAD_REQUEST" });
+  await keeper.delete("/events", { queue_id: queues[0]?.queue_id });
+  t.equal((await keeper.post("/register", { fetch_event_types: [] })).status, 200);
+});
+
+const refusals: readonly (readonly [params: Record<string, unknown>, body: Record<string, unknown>])[] = [
+  [{ event_types: "message" }, { code: "BAD_REQUEST", msg: "event_types is not valid JSON" }],
+  [{ event_types: [1] }, { code: "BAD_REQUEST", msg: "event_types[0] is not a string" }],
+  [{ apply_markdown: "yes" }, { code: "BAD_REQUEST", msg: "apply_markdown is not valid JSON" }],
+  [{ include_subscribers: "maybe" }, { code: "BAD_REQUEST", msg: "Invalid include_subscribers" }],
+  [{ queue_lifespan_secs: 604_801 }, { code: "BAD_REQUEST", msg: "queue_lifespan_secs is too large" }],
+  [{ narrow: [["channel"]] }, { code: "BAD_REQUEST", msg: "narrow[0] is too short." }],
+  [{ narrow: [["moon", "full"]] }, { code: "BAD_NARROW", msg: "Invalid narrow operator: unknown operator moon" }],
+  [{ narrow: [["channel", "nowhere"]] }, { code: "BAD_NARROW" }],
+  [
+    { narrow: Array.from({ length: 21 }, () => ["channel", "general"]) },
+    { code: "BAD_REQUEST", msg: "narrow is too long (limit: 20 items)" },
+  ],
+  [{ event_types: Array.from({ length: 101 }, () => "message") }, { code: "BAD_REQUEST" }],
+];
+
+t.test("[S3] parameters at their bounds are accepted", async (t) => {
+  const answer = await owner.post("/register", {
+    fetch_event_types: Array.from({ length: 100 }, (_, index) => `type ${index}`),
+    event_types: Array.from({ length: 100 }, (_, index) => `type ${index}`),
+    narrow: Array.from({ length: 20 }, () => ["channel", "general"]),
+    queue_lifespan_secs: 604_800,
+    client_capabilities: { notification_settings_null: true, unheard_of: true },
+  });
+  t.equal(answer.status, 200);
+});
+
+t.test("[spec 7] wrong parameters are refused and open no queue", async (t) => {
+  const asker = await personOf(server, "asker");
+  for (const [params, body] of refusals) {
+    const answer = await asker.post("/register", params);
+    t.equal(answer.status, 400);
+    t.match(answer.body, { result: "error", ...body });
+  }
+  const { body } = await asker.post("/register", { fetch_event_types: [], event_types: [], moon: "full" });
+  t.strictSame(body.ignored_parameters_unsupported, ["moon"]);
+  const rest = await Promise.all(Array.from({ length: 99 }, () => asker.post("/register", { fetch_event_types: [] })));
+  t.ok(
+    rest.every((answer) => answer.status === 200),
+    "the refused ones left no queue behind",
+  );
+});

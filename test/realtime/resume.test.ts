@@ -1,0 +1,305 @@
+/** Going on after a loss (E2): every later event that one may see, in order, once; over disconnects, restarts, leavings. */
+import t from "tap";
+import { createChannel, personOf } from "../support/conversation.ts";
+import { RawSocket } from "../support/raw-socket.ts";
+import {
+  connect,
+  type Event,
+  follow,
+  getEvents,
+  increases,
+  messageIds,
+  openQueue,
+  readNow,
+  resume,
+  sayMany,
+} from "../support/realtime.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+
+/** What an event is about, without what only its moment decides. */
+function outline(events: readonly Event[]): string[] {
+  return events.map((event) => (event.type === "message" ? event.message.content : `${event.type} ${event.op ?? ""}`));
+}
+
+t.test("[E2] a socket that is cut off again and again while events flow misses none and gets none twice", async (t) => {
+  const contents = Array.from({ length: 400 }, (_, index) => String(index));
+  const { socket: first, queue } = await follow(owner, { event_types: ["message"] });
+  const sent = sayMany(owner, "general", "flow", contents);
+  const seen: Event[] = [];
+  let socket = first;
+  for (let cut = 1; seen.length < contents.length; cut++) {
+    const enough = Math.min(contents.length - seen.length, 7 * cut);
+    await socket.frame(() => socket.events.length >= enough);
+    seen.push(...socket.events);
+    socket.terminate();
+    if (seen.length < contents.length) ({ socket } = await resume(owner, queue, seen.at(-1).id));
+  }
+  t.strictSame(messageIds(seen), await sent);
+  t.ok(increases(seen));
+});
+
+t.test("[E2] a socket and a poll take turns on one queue without a gap or a double", async (t) => {
+  const contents = Array.from({ length: 200 }, (_, index) => String(index));
+  const queue = await openQueue(owner, ["message"]);
+  const sent = sayMany(owner, "general", "turns", contents);
+  const seen: Event[] = [];
+  const last = () => seen.at(-1)?.id ?? queue.last_event_id;
+  while (seen.length < contents.length) {
+    const { body } = await getEvents(owner, queue, last());
+    seen.push(...body.events);
+    if (seen.length >= contents.length) break;
+    const { socket } = await resume(owner, queue, last());
+    await socket.frame((frame) => frame.type === "event" || frame.type === "events");
+    // The poll takes the queue over while events are on their way; what the socket got counts until it is closed.
+    const taken = getEvents(owner, queue, last(), { dont_block: true });
+    await socket.closed;
+    await taken;
+    seen.push(...socket.events);
+  }
+  t.strictSame(messageIds(seen), await sent);
+  t.ok(increases(seen));
+});
+
+t.test("[E1] typing that was kept for the next socket comes after the messages, under an id of then", async (t) => {
+  const typist = await personOf(server, "kept typist");
+  const queue = await openQueue(owner, ["message", "typing"]);
+  await typist.post("/typing", { op: "start", to: [owner.userId] });
+  await owner.say("general", "kept", "later than the typing");
+  const { socket } = await resume(owner, queue, queue.last_event_id);
+  await socket.event((event) => event.type === "typing");
+  t.strictSame(outline(socket.events), ["later than the typing", "typing start"]);
+  t.ok(increases(socket.events));
+  const id = await owner.say("general", "kept", "live");
+  const event = await socket.event((candidate) => candidate.message?.id === id);
+  t.ok(event.id > socket.events[1].id);
+  socket.terminate();
+});
+
+t.test("[realtime] a resume after a restart of the server has no gap and no double", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const before = await startTestServer(t, { dataDir });
+  const { socket, queue } = await follow(before.owner, { event_types: ["message"] });
+  const ids = [await before.owner.say("general", "restart", "seen")];
+  await socket.event((event) => event.type === "message");
+  await before.stop();
+  t.match(await socket.closed, { code: 1001 });
+  const after = await startTestServer(t, { dataDir });
+  ids.push(await after.owner.say("general", "restart", "while away"));
+  const { socket: again } = await resume(after.owner, queue, socket.events[0].id);
+  ids.push(await after.owner.say("general", "restart", "live"));
+  await again.event((event) => event.message.id === ids[2]);
+  t.strictSame(messageIds([...socket.events, ...again.events]), ids);
+  t.ok(increases([...socket.events, ...again.events]));
+  again.terminate();
+});
+
+for (const kind of ["public", "private"] as const) {
+  t.test(`[E2] a ${kind} channel left and joined again: only what came inside the stays`, async (t) => {
+    const reader = await personOf(server, `stayer ${kind}`);
+    const name = `stays ${kind}`;
+    await createChannel(owner, name, [owner, reader], { invite_only: kind === "private" });
+    const types = ["message", "subscription"];
+    const live = await follow(reader, { event_types: types });
+    const queue = await openQueue(reader, types);
+    const names = JSON.stringify([name]);
+    await owner.say(name, "t", "in");
+    await reader.delete("/users/me/subscriptions", { subscriptions: names });
+    await owner.say(name, "t", "out");
+    const principals = [reader.userId];
+    await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals });
+    await owner.say(name, "t", "in again");
+    const expected = ["in", "subscription remove", "subscription add", "in again"];
+    const polled = await readNow(reader, queue);
+    t.strictSame(outline(polled), expected);
+    const { socket } = await resume(reader, queue, queue.last_event_id);
+    await socket.event((event) => event.message?.content === "in again");
+    t.strictSame(socket.events, polled, "the same by socket");
+    t.strictSame(live.socket.events, polled, "and as it was live");
+    socket.terminate();
+    live.socket.terminate();
+  });
+}
+
+t.test("[S1] what was written in a private channel is not given to somebody who has left it", async (t) => {
+  const reader = await personOf(server, "expelled");
+  const insider = await personOf(server, "insider");
+  const name = "secret plans";
+  const queue = await openQueue(reader, null, { include_subscribers: "true" });
+  await createChannel(owner, name, [owner], { invite_only: true, description: "described" });
+  const principals = [reader.userId];
+  await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals });
+  await owner.say(name, "t", "while the reader was there");
+  await owner.delete("/users/me/subscriptions", { subscriptions: [name], principals });
+  await owner.say(name, "t", "when the reader was gone");
+  await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [insider.userId] });
+  const events = await readNow(reader, queue);
+  t.strictSame(messageIds(events), []);
+  const told = JSON.stringify(events);
+  t.notOk(told.includes("described"), "nor what the channel is for");
+  const peers = events.filter((event) => event.type === "subscription" && event.op === "peer_add");
+  t.notOk(peers.some((event) => event.user_ids.includes(insider.userId)));
+  const shown = events.flatMap((event) => event.subscriptions ?? []).flatMap((record) => record.subscribers ?? []);
+  t.notOk(shown.includes(insider.userId), "nor who has joined since");
+  const { socket } = await resume(reader, queue, queue.last_event_id);
+  await socket.ask({ type: "ping" });
+  t.strictSame(socket.events, events, "the same by socket");
+  socket.terminate();
+});
+
+t.test("[S1] somebody who joins a private channel later gets nothing from before, live or on a resume", async (t) => {
+  const reader = await personOf(server, "late joiner");
+  const early = await personOf(server, "early bird");
+  const types = ["message", "stream", "subscription"];
+  const live = await follow(reader, { event_types: types });
+  const queue = await openQueue(reader, types);
+  const name = "from the start";
+  await createChannel(owner, name, [owner], { invite_only: true });
+  await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [early.userId] });
+  await owner.say(name, "t", "before");
+  await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [reader.userId] });
+  await owner.say(name, "t", "after");
+  const events = await readNow(reader, queue);
+  t.strictSame(outline(events), ["stream create", "subscription add", "after"]);
+  await live.socket.event((event) => event.message?.content === "after");
+  t.strictSame(live.socket.events, events);
+  live.socket.terminate();
+});
+
+t.test("[architecture, Event log] a message that was deleted meanwhile is skipped, its deletion is told", async (t) => {
+  const channelId = await createChannel(owner, "deleted", [owner]);
+  const queue = await openQueue(owner, ["message", "delete_message"], {
+    client_capabilities: { notification_settings_null: true, bulk_message_deletion: true },
+  });
+  const gone = await owner.say("deleted", "gone", "1");
+  const stays = await owner.say("deleted", "stays", "2");
+  await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "gone" });
+  const { socket } = await resume(owner, queue, queue.last_event_id);
+  const deletion = await socket.event((event) => event.type === "delete_message");
+  t.strictSame(messageIds(socket.events), [stays]);
+  t.strictSame(deletion.message_ids, [gone]);
+  t.ok(increases(socket.events));
+  socket.terminate();
+});
+
+t.test("[architecture, Who received what] who received messages and left is told of their deletion", async (t) => {
+  const leaver = await personOf(server, "received");
+  const stranger = await personOf(server, "never there");
+  const channelId = await createChannel(owner, "received", [owner, leaver]);
+  const heard = await owner.say("received", "t", "heard");
+  await leaver.delete("/users/me/subscriptions", { subscriptions: ["received"] });
+  const queues = [await openQueue(leaver, ["delete_message"]), await openQueue(stranger, ["delete_message"])] as const;
+  await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "t" });
+  t.match(await readNow(leaver, queues[0]), [{ type: "delete_message", message_id: heard }]);
+  t.strictSame(await readNow(stranger, queues[1]), []);
+});
+
+t.test("[S1] in protected history each is told of the deletion of what he received, of nothing else", async (t) => {
+  const people = await Promise.all(["even", "odd", "all"].map((name) => personOf(server, `${name} receiver`)));
+  const name = "protected deletions";
+  const channelId = await createChannel(owner, name, [owner, ...people], { invite_only: true });
+  const present: readonly (readonly number[])[] = [
+    [0, 1, 2],
+    [0, 2],
+    [1, 2],
+    [0, 1, 2],
+  ];
+  const received = new Map<number, number[]>(people.map((client) => [client.userId, []]));
+  for (const there of present) {
+    const absent = people.filter((_client, index) => !there.includes(index)).map((client) => client.userId);
+    if (absent.length > 0) {
+      await owner.delete("/users/me/subscriptions", { subscriptions: [name], principals: absent });
+    }
+    const id = await owner.say(name, "t", "content");
+    for (const index of there) received.get(people[index]?.userId ?? 0)?.push(id);
+    if (absent.length > 0) {
+      await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: absent });
+    }
+  }
+  const bulk = { client_capabilities: { notification_settings_null: true, bulk_message_deletion: true } };
+  const types = { event_types: ["delete_message"], ...bulk };
+  const followed = await Promise.all(people.map((client) => follow(client, types)));
+  await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "t" });
+  for (const [index, client] of people.entries()) {
+    const socket = followed[index]?.socket ?? (await connect(client));
+    const event = await socket.event((candidate) => candidate.type === "delete_message");
+    t.strictSame(event.message_ids, received.get(client.userId));
+    socket.terminate();
+  }
+});
+
+t.test("[E2] a position that the server never gave is refused, not taken for granted", async (t) => {
+  const queue = await openQueue(owner, ["message"]);
+  const future = Number.MAX_SAFE_INTEGER - 1;
+  t.match(await getEvents(owner, queue, future, { dont_block: true }), { status: 400, body: { result: "error" } });
+  const { socket, reply } = await resume(owner, queue, future);
+  t.match(reply, { type: "reply", result: "error" });
+  const id = await owner.say("general", "future", "now");
+  t.strictSame(messageIds(await readNow(owner, queue)), [id]);
+  socket.terminate();
+});
+
+t.test(
+  "[E2] an event that comes while a socket is still reading a long past is not lost with the socket",
+  async (t) => {
+    const quiet = await personOf(server, "long quiet");
+    const queue = await openQueue(quiet, ["message"]);
+    await createChannel(owner, "noise", [owner]);
+    const contents = Array.from({ length: 4100 }, (_, index) => String(index));
+    await sayMany(owner, "noise", "noise", contents);
+    const raw = await RawSocket.of(quiet);
+    const params = { type: "direct", to: [quiet.userId], content: "in between" };
+    // One segment: the replay needs three passes, the message comes after the first, another queue ends the replay.
+    raw.send(
+      { type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id, ref: "resume" },
+      { type: "call", method: "POST", path: "/messages", params, ref: "post" },
+      { type: "register", event_types: [], fetch_event_types: [], ref: "register" },
+    );
+    const { id } = await raw.frame((frame) => frame.ref === "post");
+    await raw.frame((frame) => frame.ref === "register");
+    const given = messageIds(raw.events);
+    const rest = messageIds(await readNow(quiet, queue, raw.events.at(-1)?.id ?? queue.last_event_id));
+    t.strictSame([...given, ...rest], [id]);
+    raw.destroy();
+  },
+);
+
+/** What a repetition has in common with the event as it was: bodies show the rows of now (architecture, Event log). */
+function identity(event: Event): unknown {
+  return [event.id, event.type, event.op, event.message, event.stream_ids, event.user_ids, event.streams?.length];
+}
+
+t.test("[E2] what was live and what is repeated are the same events under the same ids", async (t) => {
+  const member = await personOf(server, "witness");
+  const other = await personOf(server, "doer");
+  const followed = await Promise.all([owner, member].map((client) => follow(client, {})));
+  const repeated = await Promise.all([owner, member].map((client) => openQueue(client, null)));
+  const channelId = await createChannel(other, "witnessed", [other, member, owner]);
+  await createChannel(owner, "witnessed in private", [owner, member], { invite_only: true });
+  await createChannel(owner, "for newcomers", [], { is_default_stream: true });
+  await other.say("witnessed", "a", "@**all** first");
+  await owner.say("witnessed in private", "", "private");
+  await other.post("/users/me/subscriptions", { subscriptions: [{ name: "made by subscribing" }] });
+  await other.delete("/users/me/subscriptions", { subscriptions: ["witnessed"] });
+  const newcomer = await personOf(server, "newcomer");
+  await newcomer.post("/messages", { type: "direct", to: [member.userId, owner.userId], content: "hello" });
+  await owner.post(`/streams/${channelId}/delete_topic`, { topic_name: "no such topic" });
+  await owner.delete(`/users/${newcomer.userId}`);
+  const settled = await owner.post("/messages", { type: "direct", to: [member.userId], content: "the end" });
+  for (const [index, client] of [owner, member].entries()) {
+    const socket = followed[index]?.socket ?? (await connect(client));
+    await socket.event((event) => event.message?.id === settled.body.id);
+    const queue = repeated[index] ?? (await openQueue(client, []));
+    const from = queue.last_event_id;
+    t.strictSame(
+      (await readNow(client, queue)).map(identity),
+      socket.events.filter((event) => event.id > from).map(identity),
+      index === 0 ? "for an owner" : "for a member",
+    );
+    t.ok(socket.events.length > 10);
+    t.ok(increases(socket.events));
+    socket.terminate();
+  }
+});

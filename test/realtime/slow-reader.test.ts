@@ -1,0 +1,189 @@
+/**
+ * Readers that stop reading (E3, E4; realtime.md, How a slow reader is handled): they are ended at the bound, cost others
+ * nothing, and lose nothing; readers that read are never ended, however much they ask for.
+ */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { createChannel, personOf } from "../support/conversation.ts";
+import { RawSocket } from "../support/raw-socket.ts";
+import {
+  connect,
+  type Event,
+  follow,
+  increases,
+  messageIds,
+  openQueue,
+  type Queue,
+  queueOf,
+  readNow,
+  resume,
+  sayMany,
+  until,
+} from "../support/realtime.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+
+/** 27 kB in an event: nearly the longest message, in characters of three bytes. */
+const filler = "\u6f22".repeat(9000);
+/** More than the kernel's buffers and the server's bound take together, in messages: the loop below ends far earlier. */
+const messages_max = 2000;
+
+/** A socket that follows a queue and has stopped reading. */
+async function stalled(queue: Queue): Promise<RawSocket> {
+  const raw = await RawSocket.of(owner);
+  raw.send({ type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id, ref: "resume" });
+  await raw.frame((frame) => frame.ref === "resume");
+  raw.pause();
+  return raw;
+}
+
+/** How many messages are posted before the reader is looked at again. */
+const step = 8;
+
+/** Posts until the server has given the reader up. @returns ids of what was posted */
+async function fill(
+  queue: Queue,
+  afterEach: (ids: number[]) => Promise<void> = async () => undefined,
+): Promise<number[]> {
+  const ids: number[] = [];
+  while (queueOf(server, queue)?.reader.kind === "socket" && ids.length < messages_max) {
+    const contents = Array.from({ length: step }, (_, index) => `${ids.length + index} ${filler}`);
+    const posted = await sayMany(owner, "general", "fill", contents);
+    ids.push(...posted);
+    await afterEach(posted);
+  }
+  return ids;
+}
+
+t.test(
+  "[E3] a reader that stops is ended at the bound, others get every event meanwhile, its resume is complete",
+  async (t) => {
+    const queue = await openQueue(owner, ["message"]);
+    const raw = await stalled(queue);
+    const { socket: healthy } = await follow(owner, { event_types: ["message"] });
+    const ids = await fill(queue, async (posted) => {
+      await healthy.event((event) => event.message.id === posted.at(-1));
+    });
+    t.ok(ids.length < messages_max, `ended after ${ids.length} messages`);
+    t.strictSame(messageIds(healthy.events), ids);
+    t.strictSame(raw.events, [], "it has read nothing so far");
+
+    const missed = await owner.say("general", "fill", "after the end");
+    raw.resume();
+    t.strictSame(await raw.closed, { code: 4508, reason: "slow reader: reconnect and resume" });
+    const seen: Event[] = raw.events;
+    t.ok(seen.length > 0 && seen.length < ids.length + 1);
+    const { socket } = await resume(owner, queue, seen.at(-1).id);
+    await socket.event((event) => event.message.id === missed);
+    t.strictSame(messageIds([...seen, ...socket.events]), [...ids, missed]);
+    t.ok(increases([...seen, ...socket.events]));
+    socket.terminate();
+    healthy.terminate();
+  },
+);
+
+t.test(
+  "[E4] typing behind a full buffer is coalesced: the latest notice of each typist, after what came before",
+  async (t) => {
+    const probe = await openQueue(owner, ["message"]);
+    const probing = await stalled(probe);
+    const capacity = (await fill(probe)).length;
+    probing.destroy();
+
+    const typists = await Promise.all([personOf(server, "first typist"), personOf(server, "second typist")]);
+    const queue = await openQueue(owner, ["message", "typing"]);
+    const raw = await stalled(queue);
+    // Well over what the kernel takes, well under the bound of 1 MiB, which is 38 messages more.
+    const contents = Array.from({ length: capacity - 3 * step }, (_, index) => `${index} ${filler}`);
+    const ids = await sayMany(owner, "general", "fill", contents);
+    for (const typist of typists) {
+      for (const op of ["start", "stop", "start", "stop", "start"])
+        await typist.post("/typing", { op, to: [owner.userId] });
+    }
+    await typists[1]?.post("/typing", { op: "stop", to: [owner.userId] });
+    const last = await owner.say("general", "fill", "the last");
+    t.equal(queueOf(server, queue)?.reader.kind, "socket", "it is slow, but not over the bound");
+    raw.resume();
+    await raw.frame(() => raw.events.filter((event) => event.type === "typing").length === typists.length);
+    await raw.frame(() => messageIds(raw.events).at(-1) === last);
+    t.strictSame(messageIds(raw.events), [...ids, last], "durable events are never coalesced");
+    t.strictSame(
+      raw.events.filter((event) => event.type === "typing").map((event) => [event.sender.user_id, event.op]),
+      [
+        [typists[0]?.userId, "start"],
+        [typists[1]?.userId, "stop"],
+      ],
+    );
+    t.ok(increases(raw.events), "[E1] ids increase, though the notices waited");
+    const id = await owner.say("general", "fill", "and on");
+    await raw.frame(() => messageIds(raw.events).at(-1) === id);
+    raw.destroy();
+  },
+);
+
+t.test("[E3] a reader that reads is not ended, however much there is to repeat", async (t) => {
+  const reader = await personOf(server, "big reader");
+  await createChannel(owner, "big", [owner, reader]);
+  const queue = await openQueue(reader, ["message"]);
+  const contents = Array.from({ length: 300 }, (_, index) => `${index} ${filler}`);
+  const ids = await sayMany(owner, "big", "fill", contents);
+  const { socket } = await resume(reader, queue, queue.last_event_id);
+  const live = await owner.say("big", "fill", "meanwhile");
+  const isEnded = socket.closed.then(({ code }) => code);
+  const isThere = socket.event((event) => event.message.id === live).then(() => "there");
+  t.equal(await Promise.race([isEnded, isThere]), "there");
+  t.strictSame(messageIds(socket.events), [...ids, live]);
+  t.ok(increases(socket.events));
+
+  const asking = await connect(reader);
+  const params = { anchor: "newest", num_before: 280, num_after: 0, narrow: [["channel", "big"]] };
+  const asked = asking.ask({ type: "call", method: "GET", path: "/messages", params });
+  const answer = await Promise.race([asked, asking.closed]);
+  t.match(answer, { type: "reply", result: "success" }, "nor by an answer of many megabytes");
+  t.equal(answer.messages?.length, 280);
+  t.equal((await asking.ask({ type: "ping" })).type, "pong");
+  asking.terminate();
+  socket.terminate();
+});
+
+t.test("[E3] [S3] an answer to a poll is bounded in characters; the rest comes with the next ones", async (t) => {
+  const reader = await personOf(server, "polling reader");
+  await createChannel(owner, "polled", [owner, reader]);
+  const queue = await openQueue(reader, ["message"]);
+  const contents = Array.from({ length: 300 }, (_, index) => `${index} ${filler}`);
+  const ids = await sayMany(owner, "polled", "fill", contents);
+  const seen: Event[] = [];
+  let answers = 0;
+  for (let last = queue.last_event_id; seen.length < ids.length; last = seen.at(-1).id) {
+    const events = await readNow(reader, queue, last);
+    if (events.length === 0) break;
+    const longest = Math.max(...events.map((event) => JSON.stringify(event).length));
+    t.ok(JSON.stringify(events).length <= limits.replay_characters_per_answer_max + longest + 2);
+    seen.push(...events);
+    answers++;
+  }
+  t.ok(answers > 1);
+  t.strictSame(messageIds(seen), ids);
+  t.ok(increases(seen));
+});
+
+t.test("[E3] a resume whose client stops reading waits, and goes on where it stood", async (t) => {
+  const reader = await personOf(server, "pausing reader");
+  await createChannel(owner, "paused", [owner, reader]);
+  const queue = await openQueue(reader, ["message"]);
+  const contents = Array.from({ length: 260 }, (_, index) => `${index} ${filler}`);
+  const ids = await sayMany(owner, "paused", "fill", contents);
+  const raw = await RawSocket.of(reader);
+  raw.send({ type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id, ref: "resume" });
+  await raw.frame((frame) => frame.ref === "resume");
+  raw.pause();
+  await until(() => queueOf(server, queue)?.reader.kind === "socket");
+  ids.push(await owner.say("paused", "fill", "while it waits"));
+  raw.resume();
+  await raw.frame(() => raw.events.length >= ids.length);
+  t.strictSame(messageIds(raw.events), ids);
+  t.ok(increases(raw.events));
+  raw.destroy();
+});

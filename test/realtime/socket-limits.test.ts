@@ -1,0 +1,82 @@
+/** Frames count against the same request limits as REST (realtime.md, D28), refused ones end the connection at last. */
+import t from "tap";
+import { personOf } from "../support/conversation.ts";
+import { connect, openQueue, realmOf } from "../support/realtime.ts";
+import { startTestServer } from "../support/server.ts";
+import { Socket } from "../support/socket.ts";
+
+const burst = 20;
+const environment = { RATE_LIMITS: `api=${burst}/3600,login=3/3600` };
+
+const limited = { type: "reply", result: "error", code: "RATE_LIMIT_HIT", msg: "API usage exceeded rate limit" };
+
+t.test("[D28] REST and frames take from one bucket; the refusal says when to come back", async (t) => {
+  const server = await startTestServer(t, { environment });
+  const person = await personOf(server, "eager");
+  const socket = await connect(person);
+  for (let taken = 0; taken < burst / 2; taken++) {
+    t.equal((await person.get("/users/me")).status, 200);
+    t.equal((await socket.ask({ type: "call", method: "GET", path: "/users/me" })).result, "success");
+  }
+  t.equal((await person.get("/users/me")).status, 429);
+  const refused = await socket.ask({ type: "call", method: "GET", path: "/users/me" });
+  t.match(refused, { ...limited, "retry-after": Number });
+  t.ok(refused["retry-after"] > 0);
+  const other = await connect(await personOf(server, "patient"));
+  t.equal((await other.ask({ type: "call", method: "GET", path: "/users/me" })).result, "success");
+  socket.terminate();
+  other.terminate();
+});
+
+t.test("[realtime] every kind of frame that works counts", async (t) => {
+  const server = await startTestServer(t, { environment });
+  const frames = (queueId: string): readonly Record<string, unknown>[] => [
+    { type: "register", event_types: [], fetch_event_types: [] },
+    { type: "resume", queue_id: queueId, last_event_id: -1 },
+    { type: "presence", status: "active" },
+    { type: "typing", op: "start", to: [2] },
+    { type: "call", method: "GET", path: "/users/me" },
+  ];
+  for (const [index, { type }] of frames("").entries()) {
+    const person = await personOf(server, `kind${index}`);
+    const queue = await openQueue(person, []);
+    const frame = frames(queue.queue_id)[index] ?? {};
+    const socket = await connect(person);
+    for (let taken = 1; taken < burst; taken++) await socket.ask(frame);
+    t.match(await socket.ask(frame), limited, String(type));
+    socket.terminate();
+  }
+});
+
+t.test("[realtime] 4429: a client that goes on when it is refused is ended", async (t) => {
+  const server = await startTestServer(t, { environment });
+  const person = await personOf(server, "deaf");
+  const socket = await connect(person);
+  const isOver = socket.closed.then(() => true);
+  let asked = 0;
+  while (
+    !(await Promise.race([isOver, socket.ask({ type: "call", method: "GET", path: "/users/me" }).then(() => false)]))
+  ) {
+    asked++;
+    if (asked > 1000) break;
+  }
+  t.ok(asked > burst && asked <= 1000);
+  t.strictSame(await socket.closed, { code: 4429, reason: "rate limited: retry later" });
+});
+
+t.test("[D28] wrong keys on sockets count as failed logins of their address", async (t) => {
+  const server = await startTestServer(t, { environment });
+  const { owner } = server;
+  const guess = async () => {
+    const socket = new Socket(owner.url);
+    await socket.opened();
+    const reply = socket.ask({ type: "authenticate", email: owner.account?.email, api_key: "wrong" });
+    const { code } = await reply;
+    socket.terminate();
+    return code;
+  };
+  const codes = [];
+  for (let tries = 0; tries < 4; tries++) codes.push(await guess());
+  t.strictSame(codes, ["INVALID_API_KEY", "INVALID_API_KEY", "INVALID_API_KEY", "RATE_LIMIT_HIT"]);
+  t.equal(realmOf(server).view.users.get(owner.userId)?.isActive, true);
+});

@@ -1,0 +1,189 @@
+/**
+ * State before + events = fresh fetch (architecture, Event log): people with different rights register, much happens, and
+ * what they know by events is what a new /register says; live over a socket, by long-poll, and repeated at the end.
+ */
+import t, { type Test } from "tap";
+import { limits } from "../../schemas/limits.ts";
+import type { Client } from "../support/client.ts";
+import { createChannel, personOf } from "../support/conversation.ts";
+import type { ManualClock } from "../support/manual-clock.ts";
+import { Mirror, mirroredTypes, pictureOf } from "../support/mirror.ts";
+import { connect, type Event, type Queue, readNow } from "../support/realtime.ts";
+import { startClockedServer } from "../support/realtime-clock.ts";
+import type { TestServer } from "../support/server.ts";
+import type { Socket } from "../support/socket.ts";
+
+interface Variant {
+  readonly includesSubscribers: boolean;
+  readonly isModern: boolean;
+}
+
+const rich: Variant = { includesSubscribers: true, isModern: true };
+const plain: Variant = { includesSubscribers: false, isModern: false };
+
+function paramsOf({ includesSubscribers, isModern }: Variant) {
+  return {
+    event_types: mirroredTypes,
+    include_subscribers: String(includesSubscribers),
+    slim_presence: isModern,
+    client_capabilities: { notification_settings_null: true, simplified_presence_events: isModern },
+  };
+}
+
+/** Types of state that hold the caller's own id, too. */
+const fetched = { fetch_event_types: mirroredTypes };
+
+class Watcher {
+  readonly client: Client;
+  readonly variant: Variant;
+  readonly #state: Event;
+  readonly #socket: Socket;
+  readonly #queue: Queue;
+
+  private constructor(client: Client, variant: Variant, start: { socket: Socket; state: Event; queue: Queue }) {
+    this.client = client;
+    this.variant = variant;
+    this.#socket = start.socket;
+    this.#state = start.state;
+    this.#queue = start.queue;
+  }
+
+  /** Follows live with one queue; a second one from the same moment is read at the end. */
+  static async of(client: Client, variant: Variant): Promise<Watcher> {
+    const socket = await connect(client);
+    const state = await socket.ask({ type: "register", ...paramsOf(variant), ...fetched });
+    const queue = await client.register({ ...paramsOf(variant), ...fetched });
+    return new Watcher(client, variant, { socket, state, queue });
+  }
+
+  /** Compares, key by key, what events made of the state with a fresh one. */
+  async check(t: Test, title: string, fence: number): Promise<void> {
+    await this.#socket.event((event) => event.message?.id === fence);
+    const fresh = pictureOf(await this.client.register({ ...paramsOf(this.variant), ...fetched }));
+    const live = new Mirror(this.#state, this.variant);
+    live.apply(this.#socket.events);
+    const repeated = new Mirror(this.#queue, this.variant);
+    repeated.apply(await readNow(this.client, this.#queue));
+    for (const [key, expected] of Object.entries(fresh)) {
+      t.strictSame(live.picture()[key], expected, `${title}, live: ${key}`);
+      t.strictSame(repeated.picture()[key], expected, `${title}, repeated: ${key}`);
+    }
+    this.#socket.terminate();
+  }
+}
+
+interface Stage {
+  readonly server: TestServer;
+  readonly clock: ManualClock;
+  readonly owner: Client;
+  readonly member: Client;
+  readonly other: Client;
+}
+
+/** Watches a play with an owner and a member in both variants. */
+async function watch(t: Test, play: (stage: Stage) => Promise<void>): Promise<void> {
+  const { server, clock } = await startClockedServer(t);
+  const { owner } = server;
+  const [member, other] = await Promise.all([personOf(server, "member"), personOf(server, "other")]);
+  await createChannel(owner, "before", [owner, member, other]);
+  await createChannel(owner, "private before", [owner, member], { invite_only: true });
+  await owner.say("before", "old", "the first");
+  await owner.say("before", "old", "the second");
+  await other.say("before", "new", "the third");
+  await other.post("/messages", { type: "direct", to: [member.userId], content: "before" });
+  const watchers: Watcher[] = [];
+  for (const [client, variant] of [
+    [owner, rich],
+    [member, rich],
+    [member, plain],
+  ] as const) {
+    watchers.push(await Watcher.of(client, variant));
+  }
+  await play({ server, clock, owner, member, other });
+  // News of who is online are held back for a moment.
+  clock.advance(limits.presence_coalesce_ms + 200);
+  const { body } = await owner.post("/messages", { type: "direct", to: [member.userId], content: "the end" });
+  for (const watcher of watchers) {
+    const who = watcher.client === owner ? "owner" : "member";
+    await watcher.check(t, `${who} ${watcher.variant === rich ? "rich" : "plain"}`, body.id);
+  }
+}
+
+t.test("[architecture] messages in channels and directly", (t) =>
+  watch(t, async ({ owner, member, other }) => {
+    await member.say("before", "new", "more");
+    await other.post("/messages", { type: "direct", to: [member.userId], content: "again" });
+    await other.post("/messages", { type: "direct", to: [member.userId, owner.userId], content: "to both" });
+    await member.post("/messages", { type: "direct", to: [member.userId], content: "to oneself" });
+    await createChannel(other, "fresh", [owner, member]);
+    await member.say("fresh", "", "its first message");
+    await member.say("fresh", "", "its second");
+  }),
+);
+
+t.test("[architecture] joining and leaving public channels, by oneself and by others", (t) =>
+  watch(t, async ({ owner, member, other }) => {
+    await other.post("/users/me/subscriptions", { subscriptions: [{ name: "new one", description: "made" }] });
+    await member.post("/users/me/subscriptions", { subscriptions: [{ name: "new one" }] });
+    await member.delete("/users/me/subscriptions", { subscriptions: ["before"] });
+    await other.delete("/users/me/subscriptions", { subscriptions: ["new one"] });
+    await owner.post("/users/me/subscriptions", {
+      subscriptions: [{ name: "new one" }, { name: "and another" }],
+      principals: [owner.userId, member.userId, other.userId],
+    });
+    await owner.delete("/users/me/subscriptions", { subscriptions: ["and another"], principals: [member.userId] });
+    await member.post("/users/me/subscriptions", { subscriptions: [{ name: "before" }] });
+  }),
+);
+
+t.test("[architecture] private channels: made with one, joined later, left", (t) =>
+  watch(t, async ({ owner, member, other }) => {
+    const invited = { invite_only: true };
+    await createChannel(owner, "private with", [owner, member], invited);
+    await createChannel(owner, "private without", [owner, other], invited);
+    await createChannel(member, "private own", [member], invited);
+    await createChannel(owner, "private empty", [], invited);
+    const invite = (name: string) =>
+      owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [member.userId] });
+    await invite("private without");
+    await owner.delete("/users/me/subscriptions", { subscriptions: ["private with"], principals: [member.userId] });
+    await member.delete("/users/me/subscriptions", { subscriptions: ["private before"] });
+    await other.delete("/users/me/subscriptions", { subscriptions: ["private without"] });
+    await owner.delete("/users/me/subscriptions", { subscriptions: ["private before"] });
+  }),
+);
+
+t.test("[architecture] channels for newcomers, and newcomers", (t) =>
+  watch(t, async ({ server, owner }) => {
+    await createChannel(owner, "welcome", [owner], { is_default_stream: true });
+    await server.person("Newcomer");
+    await createChannel(owner, "welcome back", [], { is_default_stream: true });
+    await server.person("Second Newcomer");
+  }),
+);
+
+t.test("[architecture] deactivation takes a person out of every channel", (t) =>
+  watch(t, async ({ owner, other }) => {
+    await other.post("/users/me/subscriptions", { subscriptions: [{ name: "theirs" }] });
+    await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "theirs" }] });
+    await owner.post("/messages", { type: "direct", to: [other.userId], content: "bye" });
+    await owner.delete(`/users/${other.userId}`);
+  }),
+);
+
+t.test("[behaviour 7] deletion of a topic moves the channel's first message", (t) =>
+  watch(t, async ({ owner }) => {
+    const { body } = await owner.get("/streams");
+    const channel = body.streams.find((record: { name: string }) => record.name === "before");
+    await owner.post(`/streams/${channel.stream_id}/delete_topic`, { topic_name: "old" });
+  }),
+);
+
+t.test("[spec 2.8] presence, in the modern and in the legacy form", (t) =>
+  watch(t, async ({ clock, owner, member, other }) => {
+    await other.post("/users/me/presence", { status: "active" });
+    clock.advance(limits.presence_coalesce_ms + 200);
+    await member.post("/users/me/presence", { status: "idle" });
+    await owner.post("/users/me/presence", { status: "active" });
+  }),
+);

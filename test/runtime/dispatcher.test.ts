@@ -1,0 +1,330 @@
+/**
+ * Turns (architecture M1, M2, M3, M6, M7) with a real environment, the real dispatcher and real actors. On the slow clock
+ * each turn takes one command, so that a copy of the folder after every turn is a crash at every place where one can happen.
+ */
+import t from "tap";
+import { command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { RowOf } from "../../schemas/records.ts";
+import type { AskResult } from "../../src/runtime/entry.ts";
+import { openEnvironment } from "../../src/store/environment.ts";
+import { auditRealm } from "../support/audit.ts";
+import {
+  answerOf,
+  codeOf,
+  commands,
+  crashImage,
+  generalId,
+  makePeople,
+  OpenRealm,
+  openFounded,
+  ownerId,
+  rowsOf,
+  SlowClock,
+  startedAt,
+  turn,
+} from "../support/runtime.ts";
+import type { Teardown } from "../support/server.ts";
+
+/** Runs to the answer; takes the folder as a crash after each turn would leave it. */
+async function imagesUntil(t: Teardown, bench: OpenRealm, asked: Promise<AskResult>) {
+  const images: string[] = [crashImage(t, bench.folder)];
+  let result: AskResult | undefined;
+  void asked.then((settled) => {
+    result = settled;
+  });
+  for (let turns = 0; result === undefined && turns < 1000; turns++) {
+    await turn();
+    images.push(crashImage(t, bench.folder));
+  }
+  if (result === undefined) throw new Error("no answer after 1000 turns");
+  return { images, result };
+}
+
+t.test(
+  "[M3] what a turn's budget does not reach stands in the mailbox, and is done once after a crash at any turn",
+  async (t) => {
+    const bench = await openFounded(t);
+    const people = await makePeople(bench, 2 * limits.subscribers_per_command_max + 1);
+    const slow = bench.crash(t, { clock: new SlowClock(startedAt) });
+    const { images, result } = await imagesUntil(t, slow, slow.ask(commands.createChannel("crowd", people)));
+    const channelId = answerOf(result)["id"] as number;
+    t.ok(images.length > 4, "the subscription takes several turns");
+    let spilled = 0;
+    for (const folder of images) {
+      const opened = new OpenRealm(t, { folder });
+      spilled += opened.environment.count("mailbox");
+      await opened.idle();
+      t.equal(opened.environment.count("mailbox"), 0, "every row of the mailbox was taken");
+      const isMade = opened.realm.view.channels.get(channelId) !== undefined;
+      const joined = rowsOf(opened.environment, "subscriptions").filter((row) => row.channelId === channelId);
+      t.equal(joined.length, isMade ? people.length : 0, "everybody is in, or the channel is not there");
+      t.ok(
+        joined.every(({ stays }) => stays.length === 1),
+        "nobody joined twice",
+      );
+      const told = rowsOf(opened.environment, "events").flatMap(({ type, body }) =>
+        type === "subscription" && body["op"] === "peer_add" ? (body["user_ids"] as number[]) : [],
+      );
+      const toldOfCrowd = told.filter((id) => people.includes(id)).length - people.length;
+      t.equal(toldOfCrowd, isMade ? people.length : 0, "each is told of once (and once as a new account, in general)");
+      t.strictSame(opened.picture(), opened.rebuilt(), "memory is what the disk says");
+      t.strictSame(auditRealm(opened.environment), []);
+      t.strictSame(opened.bugs, []);
+    }
+    t.ok(spilled > 0, "the mailbox was in use at some of the crashes");
+  },
+);
+
+t.test(
+  "[M2, M3] a deletion that crashes at any turn is at a batch boundary; repeated, it ends, and no id is told of twice",
+  async (t) => {
+    const founded = await openFounded(t);
+    const count = 2 * limits.topic_deletion_batch_messages + 1;
+    const posts = Array.from({ length: count }, (_, index) => founded.ask(commands.post("old", `m${index}`)));
+    const ids = (await Promise.all(posts)).map((result) => answerOf(result)["id"] as number);
+    await founded.ask(commands.post("other", "stays"));
+    const bench = founded.crash(t, { clock: new SlowClock(startedAt) });
+    const { images } = await imagesUntil(t, bench, bench.ask(commands.deleteTopic("old", startedAt + 50_000)));
+    t.ok(images.length > 3, "the deletion takes several turns");
+    for (const folder of images) {
+      const opened = new OpenRealm(t, { folder });
+      await opened.idle();
+      t.strictSame(auditRealm(opened.environment), [], "at a batch boundary");
+      const again = await opened.ask(commands.deleteTopic("old", startedAt + 50_000));
+      await opened.idle();
+      t.strictSame(again, { kind: "ok", answer: { complete: true } });
+      t.equal(opened.environment.count("messages"), 1, "the other topic's message stays");
+      t.strictSame(auditRealm(opened.environment), []);
+      const told = rowsOf(opened.environment, "events")
+        .filter(({ type, audience }) => type === "delete_message" && audience.to !== "users")
+        .flatMap(({ body }) => body["message_ids"] as number[]);
+      t.strictSame(
+        told.sort((a, b) => a - b),
+        ids,
+      );
+    }
+  },
+);
+
+t.test("[M1] when an event is published and when an answer is given, what they tell of is on disk", async (t) => {
+  const images: string[] = [];
+  let staged = 0;
+  const sink = {
+    changed: () => undefined,
+    stage: () => {
+      staged++;
+    },
+    publish: () => {
+      if (staged > 0) images.push(crashImage(t, bench.folder));
+      staged = 0;
+    },
+  };
+  const bench = await openFounded(t, { sink });
+  let isAnswered = false;
+  const asked = bench.ask(commands.post("a", "hi")).then(() => {
+    isAnswered = true;
+    images.push(crashImage(t, bench.folder));
+  });
+  t.notOk(isAnswered, "asking runs nothing");
+  const before = new OpenRealm(t, { folder: crashImage(t, bench.folder) });
+  t.equal(before.environment.count("messages"), 0);
+  await asked;
+  t.equal(images.length, 2, "once published, once answered");
+  for (const folder of images) t.equal(new OpenRealm(t, { folder }).environment.count("messages"), 1);
+});
+
+t.test(
+  "[M6] a command that throws is refused alone with 500; the rest of the turn stands, in memory and on disk",
+  async (t) => {
+    const bench = await openFounded(t);
+    const results = await Promise.all([
+      bench.ask(commands.post("a", "one")),
+      bench.ask(commands.throwing()),
+      bench.ask(commands.halfWritten("a")),
+      bench.ask(commands.halfWritten("never")),
+      bench.ask(commands.post("a", "two")),
+    ]);
+    t.strictSame(results.map(codeOf), [
+      "ok",
+      "INTERNAL_SERVER_ERROR",
+      "INTERNAL_SERVER_ERROR",
+      "INTERNAL_SERVER_ERROR",
+      "ok",
+    ]);
+    t.equal(bench.bugs.length, 3, "each is reported");
+    t.strictSame(
+      bench.bugs.map((bug) => bug.command?.type),
+      ["realm.found", "message.post", "message.post"],
+    );
+    t.strictSame(bench.fatalities, []);
+    const [first, last] = [results[0], results[4]].map((result) => answerOf(result as AskResult)["id"] as number);
+    t.equal(last, (first ?? 0) + 1, "what rolled back took no id");
+    for (const opened of [bench, bench.crash(t)]) {
+      t.strictSame(
+        rowsOf(opened.environment, "messages").map(({ content }) => content),
+        ["one", "two"],
+      );
+      t.equal(opened.environment.get("topicNames", [generalId, "never"]), undefined);
+      t.strictSame(opened.picture(), opened.rebuilt());
+      t.strictSame(auditRealm(opened.environment), []);
+    }
+    t.equal(codeOf(await bench.ask(commands.post("never", "now"))), "ok", "its actor has the snapshot of before");
+    t.strictSame(auditRealm(bench.environment), []);
+  },
+);
+
+t.test(
+  "[M6, M9] a command whose row no projection could read is refused alone: nothing of it is on disk",
+  async (t) => {
+    const bench = await openFounded(t);
+    const good = commands.createUser("x@example.com");
+    const asked = { ...good, params: { ...good.params, fullName: undefined as unknown as string } };
+    t.equal(codeOf(await bench.ask(asked)), "INTERNAL_SERVER_ERROR");
+    t.strictSame(bench.fatalities, []);
+    for (const opened of [bench, bench.crash(t)]) {
+      t.equal(opened.environment.count("users"), 2, "disk");
+      t.strictSame(opened.picture(), opened.rebuilt());
+    }
+  },
+);
+
+t.test("[M6] an event that no reader can take does not undo, fail or double the command that made it", async (t) => {
+  let isBroken = false;
+  const sink = {
+    changed: () => undefined,
+    publish: () => undefined,
+    stage: () => {
+      if (isBroken) throw new Error("this event cannot be encoded");
+    },
+  };
+  const bench = await openFounded(t, { sink });
+  isBroken = true;
+  const result = await bench.ask(commands.post("a", "hi"));
+  isBroken = false;
+  t.equal(codeOf(result), "ok", "it is on disk");
+  t.equal(bench.environment.count("messages"), 1);
+  t.equal(answerOf(await bench.ask(commands.post("a", "next")))["id"], (answerOf(result)["id"] as number) + 1);
+  t.strictSame(auditRealm(bench.environment), [], "the actor's snapshot went along");
+  t.ok(bench.bugs.length > 0, "it is reported");
+});
+
+t.test(
+  "[M6] what was told and throws three times becomes a dead letter, reported each time; others go on",
+  async (t) => {
+    const bench = await openFounded(t);
+    bench.realm.dispatcher.tell(commands.throwing());
+    const post = await bench.ask(commands.post("a", "hi"));
+    await bench.idle();
+    t.equal(codeOf(post), "ok");
+    t.equal(bench.bugs.length, limits.mailbox_attempts_max);
+    for (const opened of [bench, bench.crash(t)]) {
+      await opened.idle();
+      t.equal(opened.environment.count("mailbox"), 0);
+      const letters = rowsOf(opened.environment, "deadLetters");
+      t.match(letters, [{ command: { type: "realm.found" }, error: /does not understand realm\.found/ }]);
+      t.equal(letters.length, 1);
+    }
+    t.equal(bench.bugs.length, limits.mailbox_attempts_max, "a restart does not try it again");
+  },
+);
+
+t.test("[M6] attempts are counted across a crash", async (t) => {
+  const bench = await openFounded(t, { clock: new SlowClock(startedAt) });
+  bench.realm.dispatcher.tell(commands.throwing());
+  await turn();
+  t.strictSame(
+    rowsOf(bench.environment, "mailbox").map(({ attempts }) => attempts),
+    [1],
+  );
+  const opened = bench.crash(t);
+  await opened.idle();
+  t.equal(opened.bugs.length, limits.mailbox_attempts_max - 1);
+  t.equal(opened.environment.count("deadLetters"), 1);
+  t.equal(opened.environment.count("mailbox"), 0);
+});
+
+t.test("[M7] what throws and is repeated keeps its place before what was accepted later", async (t) => {
+  const bench = await openFounded(t, { clock: new SlowClock(startedAt) });
+  bench.realm.dispatcher.tell(commands.throwing());
+  bench.realm.dispatcher.tell(commands.createUser("late@example.com"));
+  for (let turns = 0; bench.realm.view.users.size < 3 && turns < 100; turns++) await turn();
+  t.equal(bench.realm.view.users.size, 3);
+  t.equal(bench.bugs.length, limits.mailbox_attempts_max, "the earlier command had all its attempts");
+});
+
+t.test(
+  "[M7] a realm's commands form one order: ids follow the order of asking, over many addresses and turns",
+  async (t) => {
+    const bench = await openFounded(t, { clock: new SlowClock(startedAt) });
+    const topics = ["a", "b", "c", "d", "e"];
+    const answered: number[] = [];
+    const asked = Array.from({ length: 60 }, async (_, index) => {
+      const result = await bench.ask(commands.post(topics[(index * 7) % 5] ?? "a", `m${index}`));
+      answered.push(index);
+      return answerOf(result)["id"] as number;
+    });
+    const ids = await Promise.all(asked);
+    t.strictSame(
+      ids,
+      ids.map((_, index) => (ids[0] ?? 0) + index),
+    );
+    t.strictSame(
+      answered,
+      answered.map((_, index) => index),
+      "answers leave in the same order",
+    );
+    const events = bench.recorder.published.filter(({ record }) => record.type === "message");
+    t.strictSame(
+      events.map(({ record }) => record.body["message_id"]),
+      ids,
+      "and events",
+    );
+  },
+);
+
+for (const place of ["first", "last"] as const) {
+  t.test(
+    `[M6] a big subscription whose ${place} part dies is answered with 500, not with success, not never`,
+    async (t) => {
+      const bench = await openFounded(t);
+      const people = await makePeople(bench, 2 * limits.subscribers_per_command_max);
+      const channelId = answerOf(await bench.ask(commands.createChannel("crowd", [ownerId])))["id"] as number;
+      const userId = (place === "first" ? people[0] : people.at(-1)) as number;
+      const image = crashImage(t, bench.folder);
+      const environment = openEnvironment(image);
+      environment.transaction(() => {
+        environment.put("subscriptions", [userId, channelId], damagedSubscription(userId, channelId));
+      });
+      await environment.close();
+      const opened = new OpenRealm(t, { folder: image });
+      const asked = opened.ask(commands.subscribe(["crowd"], people));
+      for (let turns = 0; turns < 50; turns++) await turn();
+      t.equal(opened.realm.dispatcher.lineLength, 0);
+      t.equal(opened.environment.count("deadLetters"), 1);
+      const never: Promise<AskResult> = Promise.resolve({ kind: "refused", code: "NOT_FOUND", msg: "never answered" });
+      t.equal(codeOf(await Promise.race([asked, never])), "INTERNAL_SERVER_ERROR");
+    },
+  );
+}
+
+t.test("[S3] the line has a bound: one command over it is refused, those in it are done", async (t) => {
+  const bench = await openFounded(t);
+  const asked = Array.from({ length: limits.queued_commands_max + 1 }, (_, index) =>
+    bench.ask(commands.idleTyping(`c${index % 100}`)),
+  );
+  const codes = (await Promise.all(asked)).map(codeOf);
+  t.equal(codes.at(-1), "OVERLOADED");
+  t.ok(codes.slice(0, -1).every((code) => code === "ok"));
+  t.equal(
+    codeOf(await bench.ask(command({ actor: "user", id: ownerId }, "user.api-key.add", { hash: "h" }, ownerId))),
+    "ok",
+  );
+});
+
+function damagedSubscription(userId: number, channelId: number): RowOf<"subscriptions"> {
+  const stays = {} as unknown as RowOf<"subscriptions">["stays"];
+  const notifications = [null, null, null, null, null];
+  const flags = { isActive: false, isMuted: false, pinToTop: false };
+  return { userId, channelId, ...flags, color: "#c2c2c2", notifications, stays };
+}

@@ -1,0 +1,309 @@
+/**
+ * Durable timers fire late but once, whatever happens in between (M8); volatile ones fire once, move and can be cancelled.
+ * Realms that nobody has opened are opened when they have something due.
+ */
+import { copyFileSync, mkdirSync } from "node:fs";
+import t from "tap";
+import { type Command, command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import { RealmHost, realmFolder } from "../../src/runtime/realm-host.ts";
+import { TimerWheel } from "../../src/runtime/wheel.ts";
+import { openEnvironment } from "../../src/store/environment.ts";
+import { RootStore } from "../../src/store/root.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import {
+  codeOf,
+  commands,
+  crashImage,
+  OpenRealm,
+  openFounded,
+  rowsOf,
+  SlowClock,
+  startedAt,
+  turn,
+} from "../support/runtime.ts";
+import { type Teardown, temporaryFolder } from "../support/server.ts";
+
+interface Alarm {
+  readonly dueAt: number;
+  readonly content: string;
+}
+
+/** A folder of a realm in which these messages wait for their time. */
+async function withTimers(t: Teardown, alarms: readonly Alarm[], what = messageTimer): Promise<string> {
+  const founded = await openFounded(t);
+  const folder = crashImage(t, founded.folder);
+  const environment = openEnvironment(folder);
+  environment.transaction(() => {
+    alarms.forEach(({ dueAt, content }, index) => {
+      const sequence = 1000 + index;
+      environment.put("timers", [dueAt, sequence], { dueAt, sequence, command: what(content) });
+    });
+  });
+  await environment.close();
+  return folder;
+}
+
+function messageTimer(content: string): Command {
+  return commands.post("timers", content, 1);
+}
+
+function contents(opened: OpenRealm): string[] {
+  return rowsOf(opened.environment, "messages").map(({ content }) => content);
+}
+
+t.test(
+  "[M8] what was due while nobody ran fires late but once, in order of due time, after crashes at any turn, too",
+  async (t) => {
+    const folder = await withTimers(t, [
+      { dueAt: startedAt - 10, content: "second" },
+      { dueAt: startedAt - 1000, content: "first" },
+      { dueAt: startedAt - 10, content: "third" },
+    ]);
+    const opened = new OpenRealm(t, { folder, clock: new SlowClock(startedAt) });
+    const images = [crashImage(t, folder)];
+    while (opened.environment.count("timers") > 0 && images.length < 20) {
+      await turn();
+      images.push(crashImage(t, folder));
+    }
+    t.ok(images.length >= 3, "they took several turns");
+    for (const image of images) {
+      const again = new OpenRealm(t, { folder: image });
+      await again.idle();
+      t.strictSame(contents(again), ["first", "second", "third"]);
+      t.equal(again.environment.count("timers"), 0);
+    }
+  },
+);
+
+t.test(
+  "[M8] a timer fires at its time, not before, also when that is beyond the longest sleep, and wakes by itself",
+  async (t) => {
+    const later = 3 * limits.timer_sleep_ms_max + 5000;
+    const folder = await withTimers(t, [
+      { dueAt: startedAt + later, content: "later" },
+      { dueAt: startedAt + 5500, content: "next" },
+      { dueAt: startedAt + 5000, content: "soon" },
+    ]);
+    const opened = new OpenRealm(t, { folder });
+    const seenAfter = async (milliseconds: number) => {
+      opened.clock.advance(milliseconds);
+      await opened.idle();
+      return contents(opened);
+    };
+    t.equal(opened.realm.dispatcher.nextDueAt, startedAt + 5000);
+    t.strictSame(await seenAfter(4999), []);
+    t.strictSame(await seenAfter(1), ["soon"]);
+    t.equal(opened.realm.dispatcher.nextDueAt, startedAt + 5500);
+    t.strictSame(await seenAfter(499), ["soon"]);
+    t.strictSame(await seenAfter(1), ["soon", "next"]);
+    t.strictSame(await seenAfter(later - 5501), ["soon", "next"]);
+    t.strictSame(await seenAfter(1), ["soon", "next", "later"]);
+    t.equal(opened.realm.dispatcher.nextDueAt, null);
+  },
+);
+
+t.test("[M8, S3] more timers than are read at once all fire", async (t) => {
+  const alarms = Array.from({ length: 350 }, (_, index) => ({ dueAt: startedAt - 400 + index, content: `m${index}` }));
+  const opened = new OpenRealm(t, { folder: await withTimers(t, alarms) });
+  for (let rounds = 0; rounds < 10; rounds++) {
+    await opened.idle();
+    opened.clock.advance(1);
+  }
+  t.strictSame(
+    contents(opened),
+    alarms.map(({ content }) => content),
+  );
+});
+
+t.test(
+  "[M6, M8] a timer whose command throws becomes a dead letter after three attempts; the others fire",
+  async (t) => {
+    const folder = await withTimers(
+      t,
+      [
+        { dueAt: startedAt - 2, content: "throws" },
+        { dueAt: startedAt - 1, content: "fine" },
+      ],
+      (content) => (content === "throws" ? commands.throwing() : messageTimer(content)),
+    );
+    const opened = new OpenRealm(t, { folder });
+    await opened.idle();
+    t.equal(opened.bugs.length, limits.mailbox_attempts_max);
+    t.equal(opened.environment.count("deadLetters"), 1);
+    t.equal(opened.environment.count("timers"), 0);
+    t.strictSame(contents(opened), ["fine"]);
+  },
+);
+
+t.test("[M5, M8] timers wait while the disk is full, and their realm still says that something is due", async (t) => {
+  let mayWrite = false;
+  const folder = await withTimers(t, [{ dueAt: startedAt - 1, content: "waits" }]);
+  const opened = new OpenRealm(t, { folder, acceptsWrites: () => mayWrite });
+  await turn();
+  await turn();
+  t.strictSame(contents(opened), []);
+  t.ok((opened.realm.dispatcher.nextDueAt ?? Number.POSITIVE_INFINITY) <= startedAt, "the hint for the root");
+  mayWrite = true;
+  opened.clock.advance(2000);
+  await opened.idle();
+  t.strictSame(contents(opened), ["waits"]);
+});
+
+/** A data folder with two realms, the second with a timer; opened realms by id. */
+async function hostOfTwo(t: Teardown, alarms: readonly Alarm[], dueHint: number | null, clock: ManualClock) {
+  const dataDir = temporaryFolder(t);
+  const root = RootStore.open(dataDir);
+  t.teardown(() => root.close());
+  for (const [id, folder] of [
+    [1, await withTimers(t, [])],
+    [2, await withTimers(t, alarms)],
+  ] as const) {
+    mkdirSync(realmFolder(dataDir, id), { recursive: true });
+    copyFileSync(`${folder}/data.mdb`, `${realmFolder(dataDir, id)}/data.mdb`);
+    root.putRealm({ id, label: id === 1 ? "" : "two", hosts: [], createdAt: 0, dueHint: id === 1 ? null : dueHint });
+  }
+  const host = new RealmHost({
+    dataDir,
+    root,
+    clock,
+    alarm: {
+      bug: () => undefined,
+      fatal: (error) => {
+        throw error;
+      },
+    },
+    acceptsWrites: () => true,
+    onOpen: () => undefined,
+  });
+  let isClosed = false;
+  const close = async () => {
+    if (!isClosed) await host.close();
+    isClosed = true;
+  };
+  t.teardown(close);
+  host.openDue();
+  return { host, root, close };
+}
+
+function openFolders(host: RealmHost): number {
+  return [...host.openRealms].length;
+}
+
+t.test("[M8] a realm that is not open is opened when its hint falls due, without anybody asking for it", async (t) => {
+  const clock = new ManualClock(startedAt);
+  const alarms = [{ dueAt: startedAt + 90_000, content: "ring" }];
+  const { host } = await hostOfTwo(t, alarms, startedAt + 90_000, clock);
+  t.equal(openFolders(host), 1, "only the default realm at first");
+  clock.advance(89_000);
+  t.equal(openFolders(host), 1);
+  clock.advance(1000 + limits.timer_sleep_ms_max);
+  t.equal(openFolders(host), 2);
+});
+
+t.test(
+  "[M3, M8] after a crash, realms that were open are opened again: their hints lie early, never late",
+  async (t) => {
+    const clock = new ManualClock(startedAt);
+    const { host, root } = await hostOfTwo(t, [{ dueAt: startedAt + 90_000, content: "ring" }], null, clock);
+    const second = host.realmOf("two.example.com");
+    t.equal(codeOf(await second.dispatcher.ask(commands.post("a", "hi"))), "ok");
+    const hint = root.realms().find(({ id }) => id === 2)?.dueHint ?? Number.POSITIVE_INFINITY;
+    t.ok(hint <= startedAt + 90_000, "what the root says if the process dies now");
+  },
+);
+
+t.test("[M8] a clean close leaves the time of the next timer, and none when there is none", async (t) => {
+  const clock = new ManualClock(startedAt);
+  const { host, root, close } = await hostOfTwo(t, [{ dueAt: startedAt + 90_000, content: "ring" }], 0, clock);
+  t.equal(openFolders(host), 2);
+  await close();
+  t.strictSame(
+    root.realms().map(({ dueHint }) => dueHint),
+    [null, startedAt + 90_000],
+  );
+});
+
+t.test("[M8] the wheel fires each timer once, not early and at most a tick late", (t) => {
+  const clock = new ManualClock(startedAt);
+  const wheel = new TimerWheel(clock);
+  const fired: [string, number][] = [];
+  for (const [name, ms] of Object.entries({ b: 250, a: 100, c: 251, z: 0 })) {
+    wheel.set(name, ms, () => fired.push([name, clock.monotonic()]));
+  }
+  for (let step = 0; step < 50; step++) clock.advance(10);
+  t.strictSame(fired.map(([name]) => name).sort(), ["a", "b", "c", "z"]);
+  for (const [name, at] of fired) {
+    const due = { a: 100, b: 250, c: 251, z: 0 }[name] ?? 0;
+    t.ok(at >= due && at <= due + 200, `${name} at ${at}`);
+  }
+  t.equal(fired.findIndex(([name]) => name === "a") < fired.findIndex(([name]) => name === "c"), true);
+  t.end();
+});
+
+t.test(
+  "[M8] a timer of the wheel that is set again moves; cancelled, it does not fire, though it is due this very tick",
+  (t) => {
+    const clock = new ManualClock(startedAt);
+    const wheel = new TimerWheel(clock);
+    const fired: string[] = [];
+    wheel.set("moved", 100, () => fired.push("moved: old"));
+    wheel.set("moved", 500, () => fired.push("moved"));
+    wheel.set("first", 100, () => {
+      fired.push("first");
+      wheel.cancel("cancelled");
+      wheel.set("again", 1000, () => fired.push("again"));
+    });
+    wheel.set("cancelled", 100, () => fired.push("cancelled"));
+    wheel.set("again", 100, () => fired.push("again: old"));
+    clock.advance(400);
+    t.strictSame(fired, ["first"]);
+    t.ok(wheel.has("again") && wheel.has("moved") && !wheel.has("cancelled"));
+    clock.advance(2000);
+    t.strictSame(fired, ["first", "moved", "again"]);
+    wheel.set("never", 100, () => fired.push("never"));
+    wheel.stop();
+    clock.advance(1000);
+    t.equal(fired.length, 3);
+    t.end();
+  },
+);
+
+t.test("[E4] volatile timers leave no rows, also when a durable turn has no time left for them", async (t) => {
+  const bench = await openFounded(t, { clock: new SlowClock(startedAt) });
+  await bench.ask(commands.typing("start", "a"));
+  bench.clock.advance(limits.typing_expiry_ms + 1000);
+  const posts = [bench.ask(commands.post("a", "1")), bench.ask(commands.post("a", "2"))];
+  bench.realm.dispatcher.tell(commands.idleTyping("x"));
+  for (let turns = 0; turns < 20; turns++) {
+    await turn();
+    t.ok(
+      rowsOf(bench.environment, "mailbox").every((row) => (row.command as Command).to.actor !== "typing"),
+      "no volatile command in the mailbox",
+    );
+  }
+  t.strictSame((await Promise.all(posts)).map(codeOf), ["ok", "ok"]);
+  const stops = bench.recorder.published.filter(
+    ({ record }) => record.type === "typing" && record.body["op"] === "stop",
+  );
+  t.equal(stops.length, 1, "the typist expired");
+});
+
+t.test(
+  "[E4] typing and presence write nothing to the disk when they happen; presence follows in batches",
+  async (t) => {
+    const bench = await openFounded(t);
+    const before = bench.environment.get("meta", "ledger");
+    bench.clock.advance(1000);
+    await bench.ask(commands.typing("start", "a"));
+    await bench.ask(commands.report(2, "active"));
+    t.strictSame(bench.environment.get("meta", "ledger"), before, "no turn was committed");
+    t.equal(bench.environment.count("presence"), 0);
+    bench.clock.advance(limits.presence_persist_ms + 200);
+    await bench.idle();
+    t.equal(bench.environment.count("presence"), 1);
+    t.strictSame(bench.environment.get("presence", 2), bench.realm.view.presence(2));
+    const told = command({ actor: "presence", userId: 2 }, "presence.lapse", {}, null);
+    t.equal(codeOf(await bench.ask(told)), "ok");
+  },
+);

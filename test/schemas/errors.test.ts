@@ -1,0 +1,130 @@
+/**
+ * The closed list of error codes (spec section 7; schemas/errors.ts): every code has its status, is given by somebody, and is
+ * seen by a test; every endpoint declares known codes only, each once.
+ */
+import t from "tap";
+import { commonErrors } from "../../schemas/endpoint.ts";
+import { type ErrorCode, errorBody, errorCodes, type Refusal, refuse } from "../../schemas/errors.ts";
+import { endpoints } from "../../schemas/index.ts";
+import { readSources } from "../tidy/sources.ts";
+
+const codes = Object.keys(errorCodes) as ErrorCode[];
+const sources = readSources();
+
+/** Every refusal that there is, made with texts, or with a list where it wants one. */
+const refusals = Object.entries(refuse).map(([name, make]): [string, Refusal] => {
+  const build = make as (...given: readonly unknown[]) => Refusal;
+  try {
+    return [name, build("a", "b")];
+  } catch {
+    return [name, build(["a"])];
+  }
+});
+
+/** D1. */
+const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
+  UNAUTHORIZED: 401,
+  INVALID_API_KEY: 401,
+  AUTHENTICATION_FAILED: 401,
+  USER_DEACTIVATED: 401,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  CHANNEL_ALREADY_EXISTS: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  RATE_LIMIT_HIT: 429,
+  INTERNAL_SERVER_ERROR: 500,
+  STORE_REFUSES_WRITES: 503,
+  SERVER_SHUTTING_DOWN: 503,
+  OVERLOADED: 503,
+};
+
+t.test("[D1] every code has its status: 400 but for those that D1 names, and says what it means", (t) => {
+  for (const code of codes) {
+    t.equal(errorCodes[code].status, statuses[code] ?? 400, code);
+    t.match(errorCodes[code].meaning, /^[A-Z].{10,}\.$/, `${code} is explained in a sentence`);
+    t.match(code, /^[A-Z]+(?:_[A-Z]+)*$/);
+  }
+  t.end();
+});
+
+t.test("[schemas/errors] a refusal is built by `refuse` only; every code has one, every one a known code", (t) => {
+  const built = new Set(refusals.map(([, { code }]) => code));
+  t.strictSame([...built].sort(), [...codes].sort());
+  for (const [name, refusal] of refusals) {
+    t.equal(refusal.kind, "refused", name);
+    t.ok(refusal.msg.length > 0, `${name} has a message`);
+    const body = errorBody(refusal);
+    t.match(body, { result: "error", code: refusal.code, msg: refusal.msg });
+    t.notOk(Object.hasOwn(body, "kind"));
+  }
+  const makers = sources.filter(({ path, text }) => {
+    return /^(?:actors|src)\//.test(path) && /kind: "refused",? code:|kind: "refused" as const/.test(text);
+  });
+  t.strictSame(
+    makers.map(({ path }) => path),
+    [],
+    "nobody builds one by hand",
+  );
+  t.end();
+});
+
+t.test("[schemas/errors] every refusal is in use", (t) => {
+  const server = sources.filter(({ path }) => /^(?:actors|src)\//.test(path));
+  for (const [name] of refusals) {
+    t.ok(
+      server.some(({ text }) => new RegExp(`\\brefuse\\.${name}\\b`).test(text)),
+      name,
+    );
+  }
+  t.end();
+});
+
+t.test("[architecture, Quality bars] every code is seen by a test of what the server answers", (t) => {
+  const tests = sources.filter(
+    ({ path }) => /^test\/.*\.test\.ts$/.test(path) && path !== "test/schemas/errors.test.ts",
+  );
+  for (const code of codes) {
+    const seen = tests.filter(({ text }) => new RegExp(`\\b${code}\\b`).test(text)).map(({ path }) => path);
+    t.ok(seen.length > 0, `${code}: ${seen.length} files`);
+  }
+  t.end();
+});
+
+t.test("[schemas/endpoint] every endpoint declares known codes, each once, none that all have anyway", (t) => {
+  for (const { operationId, errors, authentication } of endpoints) {
+    for (const code of errors) {
+      t.ok(Object.hasOwn(errorCodes, code), `${operationId}: ${code}`);
+      t.notOk(commonErrors.includes(code), `${operationId}: ${code} is common to all`);
+    }
+    t.equal(new Set(errors).size, errors.length, `${operationId}: each once`);
+    t.ok(["user", "none", "optional"].includes(authentication));
+  }
+  t.equal(new Set(commonErrors).size, commonErrors.length);
+  for (const code of commonErrors) t.ok(Object.hasOwn(errorCodes, code), code);
+  t.end();
+});
+
+t.test("[schemas/endpoint] every code belongs to an endpoint, to all of them, or to the doors", (t) => {
+  // Answered before an endpoint is found.
+  const doors: readonly ErrorCode[] = ["NOT_FOUND", "METHOD_NOT_ALLOWED"];
+  const declared = new Set<ErrorCode>([...commonErrors, ...doors, ...endpoints.flatMap(({ errors }) => errors)]);
+  t.strictSame(
+    codes.filter((code) => !declared.has(code)),
+    [],
+  );
+  t.end();
+});
+
+t.test("[schemas/endpoint] operations are named once and told apart by method and path", (t) => {
+  t.equal(new Set(endpoints.map(({ operationId }) => operationId)).size, endpoints.length);
+  t.equal(
+    new Set(endpoints.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+/g, "{")}`)).size,
+    endpoints.length,
+  );
+  for (const { operationId, path, params } of endpoints) {
+    for (const [, name] of path.matchAll(/\{(\w+)\*?\}/g)) {
+      t.ok(Object.hasOwn(params, name ?? ""), `${operationId}: {${name}} is a parameter`);
+    }
+  }
+  t.end();
+});

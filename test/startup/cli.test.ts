@@ -1,0 +1,237 @@
+/**
+ * The command line beside the server (issue 2, D4, E1): organizations and their hosts, accounts, backup and restore, check. Each
+ * command is a real process; the server runs here, with time in our hand.
+ */
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { openEnvironment } from "../../src/store/environment.ts";
+import { Client } from "../support/client.ts";
+import { outcome, personOf, refusal } from "../support/conversation.ts";
+import { HostClient } from "../support/http.ts";
+import { type Exited, runCli } from "../support/process.ts";
+import { startClockedServer } from "../support/realtime-clock.ts";
+import { readZuliprc, startTestServer, temporaryFolder } from "../support/server.ts";
+
+/** Refused: nothing on stdout, one line that says why on stderr. */
+function isRefused(t: Test, { code, stdout, stderr }: Exited, why: RegExp): void {
+  t.strictSame({ code, stdout }, { code: 1, stdout: "" });
+  t.match(stderr, /^colloquy: [^\n]+\n$/);
+  t.match(stderr, why);
+}
+
+/** The owner of a realm that `create-realm` made. */
+function ownerOf(url: string, dataDir: string, label: string): Client {
+  const { email, key } = readZuliprc(join(dataDir, `zuliprc.${label}`));
+  return new Client(url, { email, key, userId: 2 });
+}
+
+async function logIn(client: Client, username: string, password: string): Promise<Client> {
+  const { body } = await client.anonymous().post("/fetch_api_key", { username, password });
+  return new Client(client.url, { email: username, key: body.api_key, userId: body.user_id });
+}
+
+t.test(
+  "[D4] create-realm while the server runs: exact host, then first label, everything else the first realm",
+  async (t) => {
+    const { server, clock } = await startClockedServer(t);
+    const { owner, dataDir, url } = server;
+    const made = await runCli(
+      t,
+      dataDir,
+      ...[
+        "create-realm",
+        "sales",
+        "--email",
+        "eve@example.com",
+        "--name",
+        "Sales & Co",
+        "--site",
+        "https://s.example.org",
+      ],
+      ...["--host", "Shop.Example.COM:8443", "intranet"],
+    );
+    t.strictSame([made.code, made.stderr], [0, ""]);
+    const file = join(dataDir, "zuliprc.sales");
+    t.match(made.stdout, file);
+    const { key } = readZuliprc(file);
+    t.equal(readFileSync(file, "utf8"), `[api]\nemail=eve@example.com\nkey=${key}\nsite=https://s.example.org\n`);
+    t.equal(statSync(file).mode & 0o777, 0o600);
+
+    // The server looks again at names that it does not know, once a second at most.
+    clock.advance(1000);
+    const realmAt = async (host: string) => {
+      const { body } = await new HostClient(owner, host).anonymous().get("/server_settings");
+      return [body.realm_name, body.realm_url];
+    };
+    for (const host of [
+      "sales.example.org",
+      "SALES.localhost:9991",
+      "sales.a.b.c",
+      "shop.example.com",
+      "intranet:80",
+    ]) {
+      t.strictSame(await realmAt(host), ["Sales & Co", `http://${host}`], host);
+    }
+    const others = ["127.0.0.1:9991", "localhost", "chat.example.org", "sale.example.org", "sales", "www.sales.org"];
+    for (const host of [...others, "10.0.0.1", "[::1]:9991", "shop.example.com.evil.org", "-"]) {
+      t.strictSame(await realmAt(host), ["Colloquy", `http://${host}`], host);
+    }
+    const eve = new HostClient(ownerOf(url, dataDir, "sales"), "sales.example.org");
+    t.match((await eve.get("/users/me")).body, { email: "eve@example.com", role: 100 });
+    t.equal((await owner.get("/users/me")).status, 200, "the first realm goes on");
+
+    const create = (...args: string[]) => runCli(t, dataDir, "create-realm", ...args);
+    const email = ["--email", "eve@example.com"];
+    const [label, address, twice, taken] = await Promise.all([
+      create("Upper Case", ...email),
+      create("two", "--email", "eve"),
+      create("sales", ...email),
+      create("two", ...email, "--host", "INTRANET"),
+    ]);
+    isRefused(t, label, /label/);
+    isRefused(t, address, /e-mail/);
+    isRefused(t, twice, /there is a realm|making another/);
+    isRefused(t, taken, /there is a realm|making another/);
+    t.equal(readZuliprc(file).key, key, "the owner's key is untouched");
+    t.strictSame(readdirSync(join(dataDir, "realms")).sort(), ["1", "2"]);
+  },
+);
+
+t.test("[S1] two create-realm at the same time never share a realm", async (t) => {
+  const { server, clock } = await startClockedServer(t);
+  const { dataDir, url } = server;
+  const labels = ["left", "right"];
+  const made = await Promise.all(
+    labels.map((label) => runCli(t, dataDir, "create-realm", label, "--email", "eve@example.com")),
+  );
+  t.ok(made.some(({ code }) => code === 0));
+  clock.advance(1000);
+  for (const [index, label] of labels.entries()) {
+    const { code, stderr } = made[index] as Exited;
+    if (code !== 0) {
+      t.match(stderr, /try again/);
+      continue;
+    }
+    const eve = new HostClient(ownerOf(url, dataDir, label), `${label}.example.org`);
+    t.equal((await eve.get("/server_settings")).body.realm_name, label);
+    t.equal((await eve.get("/users/me")).status, 200, "its owner gets in");
+  }
+});
+
+t.test("[issue 2] create-user makes an account of any role while the server rests", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const before = await startTestServer(t, { dataDir });
+  isRefused(t, await runCli(t, dataDir, "create-user", "ann@example.com", "Ann"), /is running on this data folder/);
+  await before.stop();
+  const create = (...args: string[]) => runCli(t, dataDir, "create-user", ...args);
+  const ann = await create("ann@example.com", "Ann");
+  t.equal(ann.code, 0);
+  const bob = await create("bob@example.com", "Bob", "--role", "guest");
+  const [role, taken, realm] = [
+    await create("x@example.com", "X", "--role", "king"),
+    await create("ANN@example.com", "Ann"),
+    await create("x@example.com", "X", "--realm", "nowhere"),
+  ];
+  isRefused(t, role, /--role/);
+  isRefused(t, taken, /Email is already in use\./);
+  isRefused(t, realm, /nowhere/);
+  const { owner } = await startTestServer(t, { dataDir });
+  for (const [email, { stdout }, expected, channels] of [
+    ["ann@example.com", ann, 400, ["general"]],
+    ["bob@example.com", bob, 600, []],
+  ] as const) {
+    const person = await logIn(owner, email, /password: (\S+)/.exec(stdout)?.[1] ?? "");
+    t.match(stdout, new RegExp(`^user ${person.userId} is made`));
+    t.equal((await person.get("/users/me")).body.role, expected);
+    const { body } = await person.get("/users/me/subscriptions");
+    t.strictSame(
+      body.subscriptions.map((own: { name: string }) => own.name),
+      channels,
+      "[spec 2.4] default channels",
+    );
+  }
+  const { body } = await owner.get("/users");
+  t.equal(body.members.length, 4, "the refused ones left nothing");
+});
+
+t.test(
+  "[E1] backup of a running server, restored elsewhere: everything is there, queues of before are void",
+  async (t) => {
+    const { owner, dataDir } = await startTestServer(t);
+    t.equal((await runCli(t, dataDir, "create-realm", "sales", "--email", "eve@example.com")).code, 0);
+    const id = await owner.say("general", "archive", "before the backup");
+    const queue = await owner.register({ event_types: ["message"], fetch_event_types: [] });
+    const read = (client: Client) =>
+      client.get("/events", { queue_id: queue.queue_id, last_event_id: queue.last_event_id, dont_block: true });
+
+    const backup = join(temporaryFolder(t), "backup");
+    const saved = await runCli(t, dataDir, "backup", backup);
+    t.strictSame([saved.code, saved.stderr], [0, ""]);
+    isRefused(t, await runCli(t, dataDir, "backup", backup), /exists already/);
+    const later = await owner.say("general", "archive", "after the backup");
+    t.match((await read(owner)).body.events, [{ type: "message" }], "the server did not notice");
+
+    const copy = join(temporaryFolder(t), "copy");
+    const restored = await runCli(t, copy, "restore", backup);
+    t.strictSame([restored.code, restored.stderr], [0, ""], "though the original still runs");
+    isRefused(t, await runCli(t, copy, "restore", backup), /not empty/);
+    for (const name of ["zuliprc", "zuliprc.sales"]) {
+      t.equal(statSync(join(backup, name)).mode & 0o777, 0o600);
+      t.equal(statSync(join(copy, name)).mode & 0o777, 0o600);
+    }
+    t.equal(statSync(copy).mode & 0o077, 0, "nobody else may look");
+
+    const second = await startTestServer(t, { dataDir: copy });
+    t.equal(second.owner.account?.key, owner.account?.key);
+    t.equal((await second.owner.get(`/messages/${id}`)).body.raw_content, "before the backup");
+    t.strictSame(outcome(await second.owner.get(`/messages/${later}`)), refusal("Invalid message(s)"));
+    const gone = refusal(`Bad event queue ID: ${queue.queue_id}`, "BAD_EVENT_QUEUE_ID", 400, {
+      queue_id: queue.queue_id,
+    });
+    t.strictSame(outcome(await read(second.owner)), gone, "never a wait for ever");
+    const epochOf = (queueId: string) => queueId.split("-")[0];
+    const { queue_id: newer } = await second.owner.register({ fetch_event_types: [] });
+    t.not(epochOf(newer), epochOf(queue.queue_id), "a new epoch");
+    const eve = new HostClient(ownerOf(second.url, copy, "sales"), "sales.example.org");
+    t.equal((await eve.get("/users/me")).status, 200, "every realm is in it");
+    t.ok((await second.owner.say("general", "archive", "a new life")) > id);
+  },
+);
+
+t.test("[issue 2] restore refuses what is no backup, and leaves nothing behind", async (t) => {
+  const folder = temporaryFolder(t);
+  const target = join(folder, "data");
+  const notOurs = join(folder, "not-ours");
+  mkdirSync(notOurs);
+  writeFileSync(join(notOurs, "notes.txt"), "hello");
+  for (const source of [notOurs, join(folder, "nothing")]) {
+    const { code, stdout } = await runCli(t, target, "restore", source);
+    t.strictSame({ code, stdout }, { code: 1, stdout: "" }, source);
+    t.strictSame(readdirSync(folder), ["not-ours"]);
+  }
+});
+
+t.test("[issue 2] check reads everything, and finds an index that lost an entry", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const server = await startTestServer(t, { dataDir });
+  const id = await server.owner.say("general", "checked", "hello");
+  await personOf(server, "somebody");
+  await server.owner.post("/messages", { type: "direct", to: [2], content: "to myself" });
+  isRefused(t, await runCli(t, dataDir, "check"), /is running on this data folder/);
+  await server.stop();
+  const healthy = await runCli(t, dataDir, "check");
+  t.strictSame([healthy.code, healthy.stdout], [0, "no problems\n"]);
+  const environment = openEnvironment(join(dataDir, "realms", "1"));
+  environment.transaction(() => environment.remove("channelMessages", [1, id]));
+  await environment.close();
+  const damaged = await runCli(t, dataDir, "check");
+  t.equal(damaged.code, 1);
+  t.match(damaged.stdout, new RegExp(`realm 1: message ${id} is not in its channel`));
+});
+
+t.test("[issue 2] without data, commands say so and make none", async (t) => {
+  const dataDir = join(temporaryFolder(t), "data");
+  isRefused(t, await runCli(t, dataDir, "create-realm", "one", "--email", "eve@example.com"), /holds no data/);
+  t.notOk(existsSync(dataDir));
+});

@@ -1,0 +1,114 @@
+/**
+ * One process per data folder (start-up contract): a second one is refused with a clear message, a dead owner is replaced,
+ * however it died, and a process id that was given to somebody else is not taken for the owner.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import t from "tap";
+import { isRunning, thisProcess } from "../../src/store/data-lock.ts";
+import { DataFolderInUse, RootStore, StoreTooNew } from "../../src/store/root.ts";
+import { type Teardown, temporaryFolder } from "../support/server.ts";
+
+const holder = fileURLToPath(new URL("lock-holder.ts", import.meta.url));
+
+interface Holder {
+  readonly process: ChildProcess;
+  /** What it said: locked, or refused. */
+  readonly said: string;
+}
+
+async function startHolder(t: Teardown, folder: string, title?: string): Promise<Holder> {
+  const given = title === undefined ? [] : [title];
+  const child = spawn(process.execPath, ["--import=tsx", holder, folder, ...given], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  t.teardown(() => child.kill("SIGKILL"));
+  const [line] = (await once(child.stdout, "data")) as [Buffer];
+  return { process: child, said: line.toString().trim() };
+}
+
+function openRoot(t: Teardown, folder: string): RootStore {
+  const root = RootStore.open(folder);
+  t.teardown(() => root.close());
+  return root;
+}
+
+t.test("[start-up contract] a second process on the same folder is refused, and told who has it", async (t) => {
+  const folder = temporaryFolder(t);
+  // Blanks and parentheses in the owner's name must not hide that it runs.
+  const { process: owner, said } = await startHolder(t, folder, "a) S 1 (b");
+  t.equal(said, "locked");
+  t.match(readFileSync(`/proc/${owner.pid}/stat`, "latin1"), "(a) S 1 (b)");
+  const root = openRoot(t, folder);
+  t.throws(() => root.lock(), new DataFolderInUse(`process ${owner.pid} is running on this data folder`));
+  owner.kill("SIGKILL");
+  await once(owner, "exit");
+  t.doesNotThrow(() => root.lock(), "an owner that was killed has no folder any more");
+});
+
+t.test("[start-up contract] of several processes that start at a time, one gets the folder", async (t) => {
+  const folder = temporaryFolder(t);
+  const holders = await Promise.all([1, 2, 3].map(() => startHolder(t, folder)));
+  t.strictSame(holders.map(({ said }) => said).sort(), ["locked", "refused", "refused"]);
+  for (const { process: child } of holders) {
+    child.stdin?.end();
+    await once(child, "exit");
+  }
+});
+
+t.test("[start-up contract] who unlocks leaves the folder to the next; the same process may lock again", (t) => {
+  const root = openRoot(t, temporaryFolder(t));
+  root.lock();
+  root.lock();
+  root.unlock();
+  root.lock();
+  t.pass("never refused");
+  t.end();
+});
+
+t.test("[start-up contract] an owner runs while its process id, its start and the machine's boot are the same", (t) => {
+  const me = thisProcess();
+  t.equal(me.pid, process.pid);
+  t.ok(isRunning(me));
+  t.notOk(isRunning({ ...me, startedAt: "1" }), "the same id, another process");
+  const parent = { ...me, pid: process.ppid, startedAt: "1" };
+  t.notOk(isRunning(parent), "a running process that started at another time");
+  t.notOk(isRunning({ ...parent, bootId: "another boot" }));
+  t.notOk(isRunning({ ...me, pid: 2 ** 22 + 1 }), "no such process");
+  t.end();
+});
+
+t.test(
+  "[issue, Runtime and store] a data folder of a newer program is refused before anything is touched",
+  async (t) => {
+    const folder = temporaryFolder(t);
+    await RootStore.open(folder).close();
+    const { open } = await import("lmdb");
+    const raw = open<unknown, string[]>({ path: `${folder}/root`, encoding: "json" });
+    raw.putSync(["version"], 99);
+    await raw.close();
+    t.throws(
+      () => RootStore.open(folder),
+      new StoreTooNew("the data has version 99, this program knows 1: use the newer program"),
+    );
+  },
+);
+
+t.test("[D4] realms are listed in order of their ids; an id is taken once", async (t) => {
+  const root = openRoot(t, temporaryFolder(t));
+  t.strictSame(root.realms(), []);
+  for (const label of ["", "b", "a"]) {
+    const id = root.beginFounding();
+    root.finishFounding({ id, label, hosts: [], createdAt: 0, dueHint: null });
+  }
+  t.strictSame(
+    root.realms().map(({ id, label }) => [id, label]),
+    [
+      [1, ""],
+      [2, "b"],
+      [3, "a"],
+    ],
+  );
+});

@@ -1,0 +1,111 @@
+/**
+ * Fail closed (M5): below the watermark or over the quota writes are refused with 503 while reads and volatile requests go on;
+ * a ballast file lies ready and is given back before the wall.
+ */
+import { existsSync, mkdirSync, statfsSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { DiskSpace } from "../../src/store/disk-space.ts";
+import { startTestServer, type Teardown, temporaryFolder } from "../support/server.ts";
+
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
+}
+
+function spaceOf(folder: string, options: { freeBytesMin?: number; storeBytesMax?: number | null } = {}) {
+  let now = 0;
+  const space = new DiskSpace({
+    folder,
+    freeBytesMin: options.freeBytesMin ?? 0,
+    storeBytesMax: options.storeBytesMax ?? null,
+    monotonic: () => now,
+  });
+  return {
+    acceptsAfter(milliseconds: number): boolean {
+      now += milliseconds;
+      return space.acceptsWrites();
+    },
+  };
+}
+
+function storeOf(t: Teardown, bytes: number): string {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, "realms", "1"), { recursive: true });
+  writeFileSync(join(folder, "realms", "1", "data.mdb"), Buffer.alloc(bytes));
+  return folder;
+}
+
+t.test(
+  "[M5] with STORE_FREE_BYTES_MIN over what is free, writes get 503; reads, typing and presence go on",
+  async (t) => {
+    const { owner, dataDir } = await startTestServer(t, { environment: { STORE_FREE_BYTES_MIN: "900000000000000" } });
+    const refusal = {
+      result: "error",
+      code: "STORE_REFUSES_WRITES",
+      msg: "The server is out of disk space and does not accept changes",
+    };
+    const writes = [
+      owner.post("/messages", { type: "channel", to: "general", topic: "a", content: "x" }),
+      owner.post("/users", { email: "x@example.com", password: "correct horse battery", full_name: "X" }),
+      owner.post("/channels/create", { name: "new", subscribers: [] }),
+      owner.post("/users/me/subscriptions", { subscriptions: [{ name: "new" }] }),
+      owner.delete("/users/me/subscriptions", { subscriptions: ["general"] }),
+      owner.post("/streams/1/delete_topic", { topic_name: "a" }),
+      owner.post("/register"),
+    ];
+    for (const answer of await Promise.all(writes)) t.match(answer, { status: 503, body: refusal });
+    const others = [
+      owner.get("/server_settings"),
+      owner.get("/users/me"),
+      owner.get("/users/me/subscriptions"),
+      owner.get("/messages", { anchor: "newest", num_before: 10, num_after: 0 }),
+      owner.post("/users/me/presence", { status: "active" }),
+      owner.post("/typing", { type: "channel", op: "start", stream_id: 1, topic: "a" }),
+    ];
+    for (const answer of await Promise.all(others)) t.match(answer, { status: 200, body: { result: "success" } });
+    const { body } = await owner.get("/messages", { anchor: "newest", num_before: 10, num_after: 0 });
+    t.strictSame(body.messages, []);
+    t.notOk(existsSync(join(dataDir, "ballast")), "no ballast where there is no room for it");
+  },
+);
+
+t.test(
+  "[M5] the ballast is laid where there is plenty of room, whole and not sparse; one that was cut short is laid anew",
+  (t) => {
+    const folder = temporaryFolder(t);
+    const ballast = join(folder, "ballast");
+    writeFileSync(ballast, "cut short");
+    t.ok(spaceOf(folder).acceptsAfter(0));
+    const { size, blocks } = statSync(ballast);
+    t.equal(size, limits.store_ballast_bytes);
+    t.ok(blocks * 512 >= size, "it takes the room that it stands for");
+    t.end();
+  },
+);
+
+t.test("[M5] a watermark just over what is free refuses, one under it accepts; between, no ballast is laid", (t) => {
+  const folder = temporaryFolder(t);
+  const margin = 1024 * 1024 * 1024;
+  t.notOk(spaceOf(folder, { freeBytesMin: freeBytes(folder) + margin }).acceptsAfter(0));
+  t.ok(spaceOf(folder, { freeBytesMin: Math.max(0, freeBytes(folder) - margin) }).acceptsAfter(0));
+  t.notOk(existsSync(join(folder, "ballast")));
+  t.end();
+});
+
+t.test("[M5] over the quota of all stores writes are refused; it is measured again after a second", (t) => {
+  const folder = storeOf(t, 1000);
+  t.ok(spaceOf(folder, { storeBytesMax: 1000 }).acceptsAfter(0), "at the bound");
+  const space = spaceOf(folder, { storeBytesMax: 999 });
+  t.notOk(space.acceptsAfter(0), "one byte over");
+  writeFileSync(join(folder, "realms", "1", "data.mdb"), Buffer.alloc(10));
+  t.notOk(space.acceptsAfter(500));
+  t.ok(space.acceptsAfter(600), "there is room again");
+  t.end();
+});
+
+t.test("[M5] a folder that cannot be looked at accepts nothing, and says so without throwing", (t) => {
+  t.notOk(spaceOf(join(temporaryFolder(t), "gone")).acceptsAfter(10));
+  t.end();
+});

@@ -1,0 +1,218 @@
+/**
+ * The environment's contract, as the runtime relies on it: transactions and their nesting (M2, M6), ranges, keys and their
+ * bounds (S3), growth (pitfalls 1.1 to 1.5). There is one store; a second one would have to pass this file.
+ */
+import { mkdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { rowFields, type TableName } from "../../schemas/records.ts";
+import { type Environment, openEnvironment } from "../../src/store/environment.ts";
+import { migrateEnvironment, storeVersion } from "../../src/store/migrations.ts";
+import { crashImage, OpenRealm, openFounded } from "../support/runtime.ts";
+import { seedOf } from "../support/seed.ts";
+import { type Teardown, temporaryFolder } from "../support/server.ts";
+
+function openTemporary(t: Teardown, folder = temporaryFolder(t)): Environment {
+  const environment = openEnvironment(folder);
+  t.teardown(() => environment.close());
+  return environment;
+}
+
+t.test("[M2] a transaction is there whole after it returned, and not at all when it threw", async (t) => {
+  const folder = temporaryFolder(t);
+  const environment = openTemporary(t, folder);
+  const result = environment.transaction(() => {
+    environment.put("topicNames", [1, "a"], { id: 1 });
+    environment.put("topicNames", [1, "b"], { id: 2 });
+    t.strictSame(environment.get("topicNames", [1, "a"]), { id: 1 }, "it sees its own writes");
+    return "result";
+  });
+  t.equal(result, "result");
+  t.equal(openTemporary(t, crashImage(t, folder)).count("topicNames"), 2, "on disk when it returns");
+  t.throws(() => {
+    environment.transaction(() => {
+      environment.put("topicNames", [1, "c"], { id: 3 });
+      environment.remove("topicNames", [1, "a"]);
+      throw new Error("no");
+    });
+  }, /no/);
+  t.strictSame(
+    environment.rows("topicNames", { limit: 10 }).map(({ row }) => row.id),
+    [1, 2],
+  );
+});
+
+t.test("[M6] a nested transaction rolls back alone; what is around it goes on and sees none of it", async (t) => {
+  const folder = temporaryFolder(t);
+  const environment = openTemporary(t, folder);
+  environment.transaction(() => {
+    environment.put("topicNames", [1, "outer"], { id: 1 });
+    t.throws(() => {
+      environment.transaction(() => {
+        environment.put("topicNames", [1, "outer"], { id: 99 });
+        environment.put("topicNames", [1, "inner"], { id: 2 });
+        environment.transaction(() => environment.put("topicNames", [1, "deep"], { id: 3 }));
+        throw new Error("bug");
+      });
+    }, /bug/);
+    t.strictSame(environment.get("topicNames", [1, "outer"]), { id: 1 });
+    t.notOk(environment.has("topicNames", [1, "inner"]) || environment.has("topicNames", [1, "deep"]));
+    environment.transaction(() => environment.put("topicNames", [1, "second"], { id: 4 }));
+  });
+  for (const opened of [environment, openTemporary(t, crashImage(t, folder))]) {
+    t.strictSame(
+      opened.keys("topicNames", { limit: 10 }).map(([, name]) => name),
+      ["outer", "second"],
+    );
+  }
+});
+
+t.test("[M6] a write that cannot be made throws in its place: a key over the bound, a value without bytes", (t) => {
+  const environment = openTemporary(t);
+  const longest = "x".repeat(1978);
+  environment.transaction(() => {
+    environment.put("apiKeys", longest, { hash: "h", userId: 1, createdAt: 0 });
+    t.throws(() =>
+      environment.transaction(() => environment.put("apiKeys", `${longest}x`, { hash: "h", userId: 1, createdAt: 0 })),
+    );
+    t.throws(() => environment.transaction(() => environment.put("meta", "bad", { value: Symbol("bad") })));
+    environment.put("apiKeys", "after", { hash: "h", userId: 1, createdAt: 0 });
+  });
+  t.strictSame(environment.keys("apiKeys", { limit: 10 }), ["after", longest]);
+  t.equal(environment.get("apiKeys", `${longest}x`), undefined, "asking for one is allowed: there is none");
+  t.end();
+});
+
+t.test(
+  "[domain/view, RangeOptions] start is inclusive, end exclusive, also in reverse; limit bounds; order is numeric",
+  (t) => {
+    const environment = openTemporary(t);
+    const ids = [1, 2, 3, 9, 10, 11, 100, 2 ** 32, 2 ** 53];
+    environment.transaction(() => {
+      for (const id of ids) {
+        environment.put("conversationMessages", [7, id], {});
+        environment.put("conversationMessages", [8, id], {});
+        environment.put("credentials", id, { userId: id, passwordHash: "" });
+      }
+    });
+    const of = (range: object) =>
+      environment.keys("conversationMessages", { limit: 100, ...range }).map(([, id]) => id);
+    t.strictSame(of({ start: [7], end: [8] }), ids, "one prefix, whole");
+    t.strictSame(of({ start: [7, 3], end: [7, 11] }), [3, 9, 10]);
+    t.strictSame(of({ start: [7, 4], end: [8] }), ids.slice(3), "a start that is not there");
+    t.strictSame(of({ start: [7, 11], end: [7, 3], reverse: true }), [11, 10, 9]);
+    t.strictSame(of({ start: [7, Number.MAX_SAFE_INTEGER], end: [7], reverse: true, limit: 2 }), [2 ** 32, 100]);
+    t.strictSame(of({ start: [8], end: [7], reverse: true }), ids.toReversed(), "the whole prefix backwards");
+    t.strictSame(of({ start: [9], end: [10] }), []);
+    t.strictSame(environment.keys("credentials", { start: 10, limit: 2 }), [10, 11]);
+    t.strictSame(environment.keys("credentials", { limit: 0 }), []);
+    t.strictSame(
+      environment.rows("credentials", { start: 100, reverse: true, limit: 2 }).map(({ row }) => row.userId),
+      [100, 11],
+    );
+    t.end();
+  },
+);
+
+t.test(
+  "[pitfalls 1.4, 1.5] names with characters beyond the BMP are found by their prefix, and no key is another's",
+  (t) => {
+    const environment = openTemporary(t);
+    const seed = seedOf(t);
+    const names = fc.uniqueArray(fc.string({ unit: "grapheme", maxLength: 20 }), { minLength: 1, maxLength: 30 });
+    let channelId = 0;
+    const property = fc.property(names, (given) => {
+      channelId++;
+      environment.transaction(() => {
+        for (const [index, name] of given.entries()) environment.put("topicNames", [channelId, name], { id: index });
+      });
+      given.forEach((name, index) => {
+        if (environment.get("topicNames", [channelId, name])?.id !== index)
+          throw new Error(`lost ${JSON.stringify(name)}`);
+      });
+      const found = environment.keys("topicNames", { start: [channelId], end: [channelId + 1], limit: 100 });
+      const order = (one: string, other: string) => Buffer.compare(Buffer.from(one), Buffer.from(other));
+      if (found.length !== given.length) throw new Error(`${found.length} of ${given.length}`);
+      const wanted = [...given].sort(order);
+      found.forEach(([, name], index) => {
+        if (name !== wanted[index]) throw new Error(`${JSON.stringify(name)} at ${index}`);
+      });
+    });
+    fc.assert(property, { seed, numRuns: 60, examples: [[["🍎", "\uffff", "a", "", "\u0001", "e\u0301", "é"]]] });
+    t.pass("all found, in order of their bytes");
+    t.end();
+  },
+);
+
+t.test("[S3] all tables fit into store_tables_max", (t) => {
+  t.ok(Object.keys(rowFields).length < limits.store_tables_max);
+  const environment = openTemporary(t);
+  for (const table of Object.keys(rowFields) as TableName[]) t.equal(environment.count(table), 0, table);
+  t.end();
+});
+
+t.test("[pitfalls 1.4] reading leaves no reader behind: many small turns reuse their pages", (t) => {
+  const folder = temporaryFolder(t);
+  const environment = openTemporary(t, folder);
+  const body = "x".repeat(1000);
+  environment.transaction(() => {
+    for (let id = 0; id < 1000; id++) environment.put("credentials", id, { userId: id, passwordHash: body });
+  });
+  const size = () => statSync(join(folder, "data.mdb")).size;
+  const before = size();
+  for (let turn = 0; turn < 100; turn++) {
+    environment.rows("credentials", { start: turn, limit: 1 });
+    environment.keys("credentials", { limit: 5, reverse: true });
+    t.throws(() => {
+      environment.each("credentials", () => {
+        throw new Error("broken off");
+      });
+    });
+    environment.transaction(() => {
+      for (let id = 0; id < 20; id++) environment.put("credentials", id * 50, { userId: id, passwordHash: body });
+    });
+  }
+  t.ok(size() < 2 * before + 4_000_000, `${before} became ${size()}`);
+  t.end();
+});
+
+t.test("[start-up contract] a backup is a whole environment of its own; its folder need not exist", async (t) => {
+  const environment = openTemporary(t);
+  environment.transaction(() => environment.put("topicNames", [1, "a"], { id: 1 }));
+  const target = join(temporaryFolder(t), "copy");
+  await environment.backup(target);
+  environment.transaction(() => environment.put("topicNames", [1, "b"], { id: 2 }));
+  t.strictSame(openTemporary(t, target).keys("topicNames", { limit: 10 }), [[1, "a"]]);
+});
+
+t.test("[S2] a store is for its owner's eyes only", (t) => {
+  const folder = join(temporaryFolder(t), "realms", "1");
+  openTemporary(t, folder);
+  t.equal(statSync(folder).mode & 0o077, 0);
+  t.end();
+});
+
+t.test(
+  "[issue, Runtime and store] a store of a newer program is refused with a message, and left as it was",
+  async (t) => {
+    const founded = await openFounded(t);
+    const image = crashImage(t, founded.folder);
+    const environment = openEnvironment(image);
+    environment.transaction(() => environment.put("meta", "version", { value: storeVersion + 1 }));
+    await environment.close();
+    t.throws(() => new OpenRealm(t, { folder: image }), /version 2, this program knows 1/);
+    const again = openTemporary(t, image);
+    t.equal(again.get("meta", "version")?.value, storeVersion + 1);
+    t.equal(again.count("users"), 2);
+    t.throws(() => migrateEnvironment(again, 0), /no migration of a store from version 0/);
+  },
+);
+
+t.test("[start-up contract] a folder that is no store is an error, not a new one", (t) => {
+  const folder = temporaryFolder(t);
+  mkdirSync(join(folder, "data.mdb"));
+  t.throws(() => openEnvironment(folder));
+  t.end();
+});

@@ -1,0 +1,123 @@
+/**
+ * The event log's bounds (architecture, Event log): bytes and age, at least fifteen minutes kept, pruned in slices, and a
+ * beginning that is known after a restart, so that a client with a gap is told so (E2).
+ */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import type { EventRecord } from "../../schemas/records.ts";
+import { encodeRow } from "../../src/store/codec.ts";
+import { type Environment, openEnvironment } from "../../src/store/environment.ts";
+import { EventLog } from "../../src/store/event-log.ts";
+import { type Teardown, temporaryFolder } from "../support/server.ts";
+
+const now = Date.UTC(2026, 5, 1, 12);
+
+function openTemporary(t: Teardown): Environment {
+  const environment = openEnvironment(temporaryFolder(t));
+  t.teardown(() => environment.close());
+  return environment;
+}
+
+function eventAt(position: number, at: number): EventRecord {
+  return { position, at, type: "message", audience: { to: "realm" }, body: { message_id: position } };
+}
+
+/** Ten positions apart: volatile events took those between. @returns the bytes of all of them */
+function fill(environment: Environment, ages: readonly number[]): number {
+  let bytes = 0;
+  environment.transaction(() => {
+    ages.forEach((age, index) => {
+      const event = eventAt((index + 1) * 10, now - age);
+      bytes += environment.put("events", event.position, event);
+    });
+  });
+  return bytes;
+}
+
+function prune(environment: Environment, log: EventLog, bytes: number): number {
+  return environment.transaction(() => log.prune(now, bytes));
+}
+
+function positions(log: EventLog): number[] {
+  return log.read(0, 10_000).map(({ position }) => position);
+}
+
+t.test("[E2] a log that was never pruned can replay everything, however far its first event lies", (t) => {
+  const environment = openTemporary(t);
+  t.equal(new EventLog(environment).startsAt, 0);
+  fill(environment, [5, 4, 3]);
+  const log = new EventLog(environment);
+  t.equal(log.startsAt, 0);
+  t.strictSame(positions(log), [10, 20, 30]);
+  t.strictSame(
+    log.read(11, 1).map(({ position }) => position),
+    [20],
+    "from a position between two events",
+  );
+  t.strictSame(log.read(31, 10), []);
+  t.end();
+});
+
+t.test("[architecture, Event log] what is older than event_log_kept_ms_max goes; what is exactly as old stays", (t) => {
+  const environment = openTemporary(t);
+  const max = limits.event_log_kept_ms_max;
+  const bytes = fill(environment, [max + 2, max + 1, max, 5]);
+  const log = new EventLog(environment);
+  const removed = prune(environment, log, bytes);
+  t.strictSame(positions(log), [30, 40]);
+  const left = log.read(0, 10).reduce((sum, row) => sum + encodeRow("events", row).length, 0);
+  t.equal(removed, bytes - left, "it says what it removed, to the byte");
+  t.equal(log.startsAt, 21, "everything after the last one that went");
+  t.equal(new EventLog(environment).startsAt, 21, "a restart knows it");
+  t.equal(prune(environment, log, bytes - removed), 0, "nothing more to do");
+  t.equal(log.startsAt, 21);
+  t.end();
+});
+
+t.test(
+  "[architecture, Event log] over event_log_bytes_max the oldest go until it fits, but never the last 15 minutes",
+  (t) => {
+    const environment = openTemporary(t);
+    const min = limits.event_log_kept_ms_min;
+    t.equal(min, 15 * 60 * 1000);
+    fill(environment, [min + 4, min + 3, min + 2, min + 1, min, 5]);
+    const log = new EventLog(environment);
+    const each = encodeRow("events", eventAt(10, now)).length;
+    t.equal(prune(environment, log, limits.event_log_bytes_max), 0, "at the bound nothing goes");
+    prune(environment, log, limits.event_log_bytes_max + 1);
+    t.strictSame(positions(log), [20, 30, 40, 50, 60], "one byte over: one row goes");
+    prune(environment, log, limits.event_log_bytes_max + each + 1);
+    t.strictSame(positions(log), [40, 50, 60], "two rows");
+    prune(environment, log, 100 * limits.event_log_bytes_max);
+    t.strictSame(positions(log), [50, 60], "young rows stay, however large the log is");
+    t.end();
+  },
+);
+
+t.test("[S3] a slice of pruning takes event_log_prune_rows_max rows, no more", (t) => {
+  const environment = openTemporary(t);
+  const count = limits.event_log_prune_rows_max + 1;
+  const bytes = fill(environment, new Array<number>(count).fill(limits.event_log_kept_ms_max + 1));
+  const log = new EventLog(environment);
+  const removed = prune(environment, log, bytes);
+  t.strictSame(positions(log), [count * 10]);
+  prune(environment, log, bytes - removed);
+  t.strictSame(positions(log), []);
+  t.equal(log.startsAt, count * 10 + 1, "an empty log knows where it would begin");
+  t.equal(new EventLog(environment).startsAt, count * 10 + 1);
+  t.end();
+});
+
+t.test("[M2] pruning rolls back with its transaction", (t) => {
+  const environment = openTemporary(t);
+  const bytes = fill(environment, [limits.event_log_kept_ms_max + 1, 5]);
+  t.throws(() =>
+    environment.transaction(() => {
+      new EventLog(environment).prune(now, bytes);
+      throw new Error("no");
+    }),
+  );
+  t.strictSame(positions(new EventLog(environment)), [10, 20]);
+  t.equal(new EventLog(environment).startsAt, 0);
+  t.end();
+});

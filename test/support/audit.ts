@@ -1,0 +1,119 @@
+/**
+ * Looks for half-applied commands in a realm's tables: everything that two rows say must agree (M2). Wider than `cli check`,
+ * which compares messages with their indexes only.
+ */
+
+import { fold } from "../../schemas/fold.ts";
+import type { Environment } from "../../src/store/environment.ts";
+import { rowsOf } from "./runtime.ts";
+
+/** @returns one line per contradiction */
+export function auditRealm(environment: Environment): string[] {
+  const problems: string[] = [];
+  auditMessages(environment, problems);
+  auditConversations(environment, problems);
+  auditChannels(environment, problems);
+  auditCounters(environment, problems);
+  return problems;
+}
+
+function auditMessages(environment: Environment, problems: string[]): void {
+  environment.each("conversationMessages", (_row, [conversationId, messageId]) => {
+    const message = environment.get("messages", messageId);
+    if (message?.conversationId !== conversationId) problems.push(`conversation ${conversationId} lists ${messageId}`);
+  });
+  environment.each("channelMessages", (row, [channelId, messageId]) => {
+    const message = environment.get("messages", messageId);
+    const isRight =
+      message?.conversationId === row.conversationId &&
+      environment.get("conversations", row.conversationId)?.channelId === channelId;
+    if (!isRight) problems.push(`channel ${channelId} lists ${messageId}`);
+  });
+  const events = new Set<number>();
+  environment.each("events", (event) => {
+    if (event.type !== "message") return;
+    const id = event.body["message_id"] as number;
+    if (events.has(id)) problems.push(`message ${id} has two events`);
+    events.add(id);
+  });
+  environment.each("messages", (message) => {
+    const conversation = environment.get("conversations", message.conversationId);
+    if (conversation === undefined) problems.push(`message ${message.id} has no conversation`);
+    if (!environment.has("conversationMessages", [message.conversationId, message.id])) {
+      problems.push(`message ${message.id} is not in its conversation`);
+    }
+    const { channelId } = conversation ?? { channelId: null };
+    if (channelId !== null && !environment.has("channelMessages", [channelId, message.id])) {
+      problems.push(`message ${message.id} is not in its channel`);
+    }
+    if (!events.has(message.id)) problems.push(`message ${message.id} has no event`);
+  });
+}
+
+function auditConversations(environment: Environment, problems: string[]): void {
+  environment.each("conversations", (conversation) => {
+    const { id, channelId, userIds } = conversation;
+    const [last] = environment.keys("conversationMessages", { start: [id + 1], end: [id], reverse: true, limit: 1 });
+    if (last?.[1] !== conversation.lastMessageId) {
+      problems.push(`conversation ${id} ends at ${last?.[1]}, says ${conversation.lastMessageId}`);
+    }
+    const name =
+      channelId === null
+        ? environment.get("directNames", (userIds ?? []).join(","))
+        : environment.get("topicNames", [channelId, fold(conversation.topic)]);
+    if (name?.id !== id) problems.push(`conversation ${id} is not found by its name`);
+    for (const userId of userIds ?? []) {
+      if (!environment.has("directConversations", [userId, id]))
+        problems.push(`user ${userId} lacks conversation ${id}`);
+    }
+  });
+  environment.each("topicNames", ({ id }, key) => {
+    if (!environment.has("conversations", id)) problems.push(`topic ${key.join("/")} names no conversation`);
+  });
+}
+
+/** Only when no command is on its way: `find-first-message` is told by the post. */
+function auditChannels(environment: Environment, problems: string[]): void {
+  if (environment.count("mailbox") > 0) return;
+  environment.each("channels", (channel) => {
+    const [first] = environment.keys("channelMessages", { start: [channel.id], end: [channel.id + 1], limit: 1 });
+    const firstId = first === undefined ? null : first[1];
+    if (channel.firstMessageId !== firstId) {
+      problems.push(`channel ${channel.id} begins at ${firstId}, says ${channel.firstMessageId}`);
+    }
+  });
+}
+
+interface LedgerRow {
+  readonly counters: Readonly<Record<string, number>>;
+  readonly positionCeiling: number;
+}
+
+function auditCounters(environment: Environment, problems: string[]): void {
+  const ledger = environment.get("meta", "ledger")?.value as LedgerRow | undefined;
+  const highest = {
+    message: Math.max(0, ...rowsOf(environment, "messages").map(({ id }) => id)),
+    user: Math.max(0, ...rowsOf(environment, "users").map(({ id }) => id)),
+    channel: Math.max(0, ...rowsOf(environment, "channels").map(({ id }) => id)),
+    recipient: Math.max(0, ...rowsOf(environment, "conversations").map(({ id }) => id)),
+    sequence: Math.max(0, ...rowsOf(environment, "mailbox").map(({ sequence }) => sequence)),
+  };
+  for (const [name, id] of Object.entries(highest)) {
+    if ((ledger?.counters[name] ?? 0) < id) problems.push(`counter ${name} is below ${id}`);
+  }
+  const position = Math.max(0, ...rowsOf(environment, "events").map((event) => event.position));
+  if ((ledger?.positionCeiling ?? 0) <= position) problems.push(`event ${position} is not below the ceiling`);
+}
+
+/** Kept answers of posts tell of messages that are there; only where nothing was deleted. */
+export function auditKeptAnswers(environment: Environment): string[] {
+  const problems: string[] = [];
+  environment.each("idempotency", (row) => {
+    const result = JSON.parse(row.body) as { kind: string; answer?: { id?: number } };
+    const id = result.answer?.id;
+    if (result.kind === "ok" && id !== undefined && !environment.has("messages", id)) {
+      problems.push(`a kept answer names message ${id}, which is not there`);
+    }
+  });
+  return problems;
+}

@@ -1,0 +1,194 @@
+/**
+ * What tests of a conversation need beside HTTP: people of other roles, crowds, organization settings that no operation
+ * changes yet, and a follower that reads an event queue by long-poll. The only white-box doors are `realmOf` and `write`.
+ */
+import { randomBytes } from "node:crypto";
+import { type ChannelCreate, command } from "../../actors/commands.ts";
+import type { KeyOf, RowOf, TableName, UserRecord } from "../../schemas/records.ts";
+import { type Role, roles } from "../../schemas/types.ts";
+import { hashApiKey } from "../../src/http/authentication.ts";
+import type { Realm } from "../../src/runtime/realm.ts";
+import { type Answer, Client, type Params } from "./client.ts";
+import type { TestServer } from "./server.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: events are compared as wholes, their shape is what tests find out
+export type Event = any;
+
+/** No password hashes to this: the accounts have keys. */
+const unusableHash = "$argon2id$v=19$m=8,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA";
+
+/** The default realm, opened. */
+export function realmOf(server: TestServer): Realm {
+  return server.running.host.realmOf("");
+}
+
+/** Writes a row as a decided command would, projections with it. For settings that no operation changes yet. */
+export function write<T extends TableName>(server: TestServer, table: T, key: KeyOf<T>, row: RowOf<T>): void {
+  const realm = realmOf(server);
+  realm.environment.transaction(() => {
+    realm.environment.put(table, key, row);
+  });
+  realm.projections.apply({ table, key, row: row as RowOf<TableName> });
+}
+
+export function setRealmSettings(server: TestServer, settings: Readonly<Record<string, unknown>>): void {
+  const { realm } = realmOf(server).view;
+  write(server, "realm", "realm", { ...realm, settings: { ...realm.settings, ...settings } });
+}
+
+function changeUser(server: TestServer, userId: number, change: (user: UserRecord) => UserRecord): void {
+  const user = realmOf(server).view.users.get(userId);
+  if (user === undefined) throw new Error(`there is no user ${userId}`);
+  write(server, "users", userId, change(user));
+}
+
+export function setUserSettings(server: TestServer, userId: number, settings: Readonly<Record<string, unknown>>): void {
+  changeUser(server, userId, (user) => ({ ...user, settings: { ...user.settings, ...settings } }));
+}
+
+/** The id of a system group. */
+export function systemGroup(server: TestServer, name: string): number {
+  const group = realmOf(server).view.groups.system(name);
+  if (group === undefined) throw new Error(`there is no group ${name}`);
+  return group.id;
+}
+
+/** Accounts without keys, made by the server itself; their ids, ascending. */
+export async function crowd(server: TestServer, name: string, count: number, role: Role = roles.member) {
+  const { dispatcher } = realmOf(server);
+  const made = Array.from({ length: count }, (_, index) =>
+    dispatcher.ask(
+      command(
+        { actor: "realm" },
+        "user.create",
+        { email: `${name}${index}@example.com`, fullName: `${name} ${index}`, passwordHash: unusableHash, role },
+        null,
+      ),
+    ),
+  );
+  const ids: number[] = [];
+  for (const result of await Promise.all(made)) {
+    if (result.kind === "refused") throw new Error(result.msg);
+    ids.push(Number(result.answer["user_id"]));
+  }
+  return ids.sort((a, b) => a - b);
+}
+
+/** Somebody of any role, with a key, and without the price of a password hash. */
+export async function personOf(server: TestServer, name: string, role: Role = roles.member): Promise<Client> {
+  const [userId = 0] = await crowd(server, name, 1, role);
+  const key = randomBytes(16).toString("hex");
+  const { dispatcher } = realmOf(server);
+  await dispatcher.ask(command({ actor: "user", id: userId }, "user.api-key.add", { hash: hashApiKey(key) }, userId));
+  return new Client(server.url, { email: `${name}0@example.com`, key, userId });
+}
+
+/** A generic bot of somebody's. */
+export async function botOf(server: TestServer, name: string, owner: Client): Promise<Client> {
+  const bot = await personOf(server, name);
+  changeUser(server, bot.userId, (user) => ({ ...user, botType: 1, botOwnerId: owner.userId }));
+  return bot;
+}
+
+/** Creates a channel with subscribers. @returns its id */
+export async function createChannel(by: Client, name: string, subscribers: readonly Client[], more: Params = {}) {
+  const ids = subscribers.map((client) => client.userId);
+  const made = await by.post("/channels/create", { name, subscribers: ids, ...more });
+  if (made.status !== 200) throw new Error(`no channel ${name}: ${JSON.stringify(made.body)}`);
+  return made.body.id as number;
+}
+
+/** What a creation with name and subscribers alone comes to, for commands that are put into the line directly. */
+export function plainChannel(name: string, subscriberIds: readonly number[] = []): ChannelCreate {
+  return {
+    name,
+    subscriberIds,
+    description: "",
+    renderedDescription: "",
+    isPrivate: false,
+    isWebPublic: false,
+    isHistoryPublic: null,
+    isDefault: false,
+    messageRetentionDays: null,
+    folderId: null,
+    topicsPolicy: "inherit",
+    groups: {},
+    announce: false,
+    isWebPublicAllowed: false,
+  };
+}
+
+/** The channel's record as the caller sees it; undefined when it does not. */
+export async function channelSeenBy(client: Client, id: number): Promise<Event> {
+  const { body } = await client.get("/streams", { include_all: true, include_can_access_content: true });
+  return body.streams.find((stream: { stream_id: number }) => stream.stream_id === id);
+}
+
+/** Status and body, which is all that an answer is compared by. */
+export function outcome({ status, body }: Answer): { status: number; body: unknown } {
+  return { status, body };
+}
+
+export function refusal(msg: string, code = "BAD_REQUEST", status = 400, fields: Params = {}) {
+  return { status, body: { result: "error", msg, code, ...fields } };
+}
+
+export function success(fields: Params = {}) {
+  return { status: 200, body: { result: "success", msg: "", ...fields } };
+}
+
+/** Reads a queue by long-poll and remembers every event. */
+export class Follower {
+  readonly client: Client;
+  readonly events: Event[] = [];
+  /** What POST /register answered. */
+  readonly state: Event;
+  #last: number;
+
+  constructor(client: Client, state: Event) {
+    this.client = client;
+    this.state = state;
+    this.#last = state.last_event_id;
+  }
+
+  static async of(client: Client, params: Params = {}): Promise<Follower> {
+    return new Follower(client, await client.register({ fetch_event_types: [], ...params }));
+  }
+
+  async #read(isImpatient: boolean): Promise<void> {
+    const { body } = await this.client.get("/events", {
+      queue_id: this.state.queue_id,
+      last_event_id: this.#last,
+      dont_block: isImpatient,
+    });
+    if (body.result !== "success") throw new Error(`no events: ${JSON.stringify(body)}`);
+    this.events.push(...body.events);
+    this.#last = this.events.at(-1)?.id ?? this.#last;
+  }
+
+  /** The first event that passes, past or future. */
+  async until(test: (event: Event) => boolean): Promise<Event> {
+    for (;;) {
+      const found = this.events.find(test);
+      if (found !== undefined) return found;
+      await this.#read(false);
+    }
+  }
+
+  /**
+   * Everything that happened before now has arrived when this resolves: commands form one order (M7), so a message to
+   * oneself comes after it. The queue must want messages.
+   */
+  async settled(): Promise<readonly Event[]> {
+    const sent = await this.client.post("/messages", { type: "direct", to: [this.client.userId], content: "fence" });
+    const isFence = (event: Event) => event.type === "message" && event.message.id === sent.body.id;
+    await this.until(isFence);
+    this.events.splice(this.events.findIndex(isFence), 1);
+    return this.events;
+  }
+
+  /** Events of one type so far, without their ids. */
+  ofType(type: string): Event[] {
+    return this.events.filter((event) => event.type === type).map(({ id: _id, ...rest }) => rest);
+  }
+}

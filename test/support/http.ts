@@ -1,0 +1,157 @@
+/**
+ * HTTP below fetch: a connection that carries bytes as they are, and a client whose Host header is its own (D4). Waiting is
+ * waiting for an answer or for the end of the connection.
+ */
+import { request } from "node:http";
+import { connect, type Socket } from "node:net";
+import { type Answer, Client } from "./client.ts";
+
+export interface RawAnswer {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+export class RawConnection {
+  readonly #socket: Socket;
+  readonly closed: Promise<void>;
+  #received = Buffer.alloc(0);
+  #isClosed = false;
+  #waiter: (() => void) | null = null;
+
+  constructor(url: string) {
+    const { hostname, port } = new URL(url);
+    this.#socket = connect(Number(port), hostname);
+    this.#socket.setNoDelay(true);
+    this.closed = new Promise((resolve) => {
+      this.#socket.on("close", () => {
+        this.#isClosed = true;
+        this.#waiter?.();
+        resolve();
+      });
+    });
+    this.#socket.on("error", () => undefined);
+    this.#socket.on("data", (bytes: Buffer) => {
+      this.#received = Buffer.concat([this.#received, bytes]);
+      this.#waiter?.();
+    });
+  }
+
+  /** Resolves when the kernel has the bytes. */
+  write(bytes: string | Buffer): Promise<void> {
+    return new Promise((resolve) => {
+      this.#socket.write(bytes, () => resolve());
+    });
+  }
+
+  /** No more bytes will come from this side. */
+  finish(): void {
+    this.#socket.end();
+  }
+
+  /** Hangs up without a word. */
+  destroy(): void {
+    this.#socket.destroy();
+  }
+
+  /** What came and was not taken as an answer. */
+  get rest(): string {
+    return this.#received.toString("latin1");
+  }
+
+  /** The next whole answer; null when the connection ended before it was whole. @param hasBody false after HEAD */
+  async answer(hasBody = true): Promise<RawAnswer | null> {
+    for (;;) {
+      const found = this.#take(hasBody);
+      if (found !== null) return found;
+      if (this.#isClosed) return null;
+      await new Promise<void>((resolve) => {
+        this.#waiter = resolve;
+      });
+    }
+  }
+
+  #take(hasBody: boolean): RawAnswer | null {
+    const end = this.#received.indexOf("\r\n\r\n");
+    if (end < 0) return null;
+    const [statusLine = "", ...lines] = this.#received.subarray(0, end).toString("latin1").split("\r\n");
+    const headers: Record<string, string> = {};
+    for (const line of lines) {
+      const colon = line.indexOf(":");
+      headers[line.slice(0, colon).toLowerCase()] = line.slice(colon + 1).trim();
+    }
+    const length = hasBody ? Number(headers["content-length"] ?? 0) : 0;
+    const bodyEnd = end + 4 + length;
+    if (this.#received.length < bodyEnd) return null;
+    const text = this.#received.subarray(end + 4, bodyEnd).toString("utf8");
+    this.#received = this.#received.subarray(bodyEnd);
+    return { status: Number(statusLine.split(" ")[1]), headers, text };
+  }
+}
+
+/** One request on a connection of its own. */
+export async function exchange(url: string, bytes: string | Buffer, hasBody = true): Promise<RawAnswer | null> {
+  const connection = new RawConnection(url);
+  await connection.write(bytes);
+  const answer = await connection.answer(hasBody);
+  connection.destroy();
+  return answer;
+}
+
+/** A client that names its host (D4), which fetch does not allow. */
+export class HostClient extends Client {
+  readonly host: string;
+
+  constructor(client: Client, host: string) {
+    super(client.url, client.account);
+    this.host = host;
+  }
+
+  override anonymous(): HostClient {
+    return new HostClient(super.anonymous(), this.host);
+  }
+
+  override send(
+    method: string,
+    path: string,
+    body: string | Buffer | null,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
+    const bytes = Buffer.from(body ?? "");
+    const all = {
+      Host: this.host,
+      // Node frames the body of a DELETE only when it is told to.
+      "Content-Length": String(bytes.length),
+      ...(this.account === null ? {} : { Authorization: this.authorization }),
+      ...(body === null ? {} : { "Content-Type": "application/x-www-form-urlencoded" }),
+      ...headers,
+    };
+    return new Promise((resolve, reject) => {
+      const sent = request(`${this.url}/api/v1${path}`, { method, headers: all }, (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", reject);
+        response.on("end", () => {
+          const text = Buffer.concat(chunks).toString("utf8");
+          resolve({
+            status: response.statusCode ?? 0,
+            body: text === "" ? null : JSON.parse(text),
+            headers: new Headers(response.headers as Record<string, string>),
+          });
+        });
+      });
+      sent.on("error", reject);
+      sent.end(bytes);
+    });
+  }
+}
+
+/** Looks at everything that happens: the returned function says what has, so far, beside presence and typing. */
+export async function watchChanges(client: Client): Promise<() => Promise<readonly unknown[]>> {
+  const { queue_id, last_event_id } = await client.register({ fetch_event_types: [] });
+  return async () => {
+    const { body } = await client.get("/events", { queue_id, last_event_id, dont_block: true });
+    return body.events;
+  };
+}

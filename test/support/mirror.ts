@@ -1,0 +1,226 @@
+/**
+ * What a client knows: the state of POST /register, changed by events as clients change it (OpenAPI, GET /events; behaviour
+ * 4.4, 4.5). `picture` is comparable with the picture of a fresh state. Only what the events of today can change is kept.
+ */
+
+// biome-ignore lint/suspicious/noExplicitAny: state and events are JSON whose shape is what tests find out
+type Json = any;
+
+/** Types of state and events that a mirror follows. */
+export const mirroredTypes = [
+  "message",
+  "delete_message",
+  "subscription",
+  "stream",
+  "realm_user",
+  "default_streams",
+  "presence",
+  "recent_private_conversations",
+];
+
+const lists = ["subscriptions", "unsubscribed", "never_subscribed"] as const;
+
+/** What a subscription record has beyond the channel's own. */
+const ownFields = [
+  "color",
+  "is_muted",
+  "in_home_view",
+  "pin_to_top",
+  "desktop_notifications",
+  "audible_notifications",
+  "push_notifications",
+  "email_notifications",
+  "wildcard_mentions_notify",
+];
+
+export class Mirror {
+  readonly state: Json;
+  readonly #includesSubscribers: boolean;
+  readonly #isModern: boolean;
+
+  /** @param options what the queue was registered with */
+  constructor(state: Json, options: { includesSubscribers: boolean; isModern: boolean }) {
+    this.state = structuredClone(state);
+    this.#includesSubscribers = options.includesSubscribers;
+    this.#isModern = options.isModern;
+  }
+
+  apply(events: readonly Json[]): void {
+    for (const event of events) this.#appliers[event.type]?.(event);
+  }
+
+  readonly #appliers: Readonly<Record<string, (event: Json) => void>> = {
+    message: (event) => this.#message(event.message),
+    subscription: (event) => this.#subscription(event),
+    stream: (event) => this.#stream(event),
+    realm_user: (event) => this.#realmUser(event),
+    default_streams: (event) => {
+      this.state.realm_default_streams = event.default_streams;
+    },
+    presence: (event) => this.#presence(event),
+  };
+
+  /** Every record of a channel, wherever the client keeps it. */
+  #records(channelId: number): Json[] {
+    const all = [this.state.streams, ...lists.map((name) => this.state[name])];
+    return all.flatMap((list: Json[]) => list.filter((record) => record.stream_id === channelId));
+  }
+
+  #message(message: Json): void {
+    this.state.max_message_id = Math.max(this.state.max_message_id, message.id);
+    if (message.type === "stream") {
+      // The first message of a channel is its first message: no event says so.
+      for (const record of this.#records(message.stream_id)) record.first_message_id ??= message.id;
+      return;
+    }
+    const ids: number[] = message.display_recipient.map((person: Json) => person.id);
+    const others = ids.filter((id) => id !== this.state.user_id).sort((a, b) => a - b);
+    const conversations: Json[] = this.state.recent_private_conversations;
+    const known = conversations.find((entry) => entry.user_ids.join() === others.join());
+    if (known === undefined) conversations.push({ user_ids: others, max_message_id: message.id });
+    else known.max_message_id = message.id;
+  }
+
+  #subscription(event: Json): void {
+    switch (event.op) {
+      case "add":
+        for (const record of event.subscriptions) this.#join(record);
+        return;
+      case "remove":
+        for (const { stream_id: channelId } of event.subscriptions) this.#leave(channelId);
+        return;
+      case "peer_add":
+      case "peer_remove":
+        for (const channelId of event.stream_ids) this.#peers(channelId, event.op === "peer_add", event.user_ids);
+        return;
+      default:
+        throw new Error(`subscription ${event.op}`);
+    }
+  }
+
+  #join(record: Json): void {
+    for (const name of lists) this.#drop(name, record.stream_id);
+    this.state.subscriptions.push(structuredClone(record));
+    for (const known of this.#records(record.stream_id)) known.subscriber_count = record.subscriber_count;
+  }
+
+  #leave(channelId: number): void {
+    const record = this.state.subscriptions.find((candidate: Json) => candidate.stream_id === channelId);
+    // A repetition may tell of the end of a stay whose beginning it no longer may show.
+    if (record === undefined) return;
+    this.#drop("subscriptions", channelId);
+    this.state.unsubscribed.push(record);
+    this.#peers(channelId, false, [this.state.user_id]);
+  }
+
+  #peers(channelId: number, isJoining: boolean, userIds: readonly number[]): void {
+    for (const record of this.#records(channelId)) {
+      record.subscriber_count += isJoining ? userIds.length : -userIds.length;
+      if (record.subscribers === undefined) continue;
+      const subscribers = new Set<number>(record.subscribers);
+      for (const id of userIds) {
+        if (isJoining) subscribers.add(id);
+        else subscribers.delete(id);
+      }
+      record.subscribers = [...subscribers].sort((a, b) => a - b);
+    }
+  }
+
+  #stream(event: Json): void {
+    switch (event.op) {
+      case "create":
+        for (const record of event.streams) {
+          if (this.#records(record.stream_id).length > 0) throw new Error(`channel ${record.stream_id} made twice`);
+          this.state.streams.push(structuredClone(record));
+          const subscribers = this.#includesSubscribers ? { subscribers: [] } : {};
+          this.state.never_subscribed.push({ ...structuredClone(record), ...subscribers });
+        }
+        return;
+      case "update":
+        for (const record of this.#records(event.stream_id)) record[event.property] = event.value;
+        return;
+      case "delete":
+        for (const channelId of event.stream_ids) {
+          for (const name of ["streams", ...lists]) this.#drop(name, channelId);
+        }
+        return;
+      default:
+        throw new Error(`stream ${event.op}`);
+    }
+  }
+
+  #drop(name: string, channelId: number): void {
+    this.state[name] = this.state[name].filter((record: Json) => record.stream_id !== channelId);
+  }
+
+  #realmUser({ op, person }: Json): void {
+    if (op === "add") {
+      const { is_active: _always, ...record } = person;
+      this.state.realm_users.push(record);
+      return;
+    }
+    if (op !== "update") throw new Error(`realm_user ${op}`);
+    const { user_id: userId, is_active: isActive, ...changes } = person;
+    const find = (list: Json[]) => list.find((record) => record.user_id === userId);
+    const record = find(this.state.realm_users) ?? find(this.state.realm_non_active_users);
+    if (record === undefined) throw new Error(`user ${userId} is not known`);
+    Object.assign(record, changes);
+    if (isActive === undefined) return;
+    const without = (list: Json[]) => list.filter((candidate) => candidate.user_id !== userId);
+    this.state.realm_users = without(this.state.realm_users);
+    this.state.realm_non_active_users = without(this.state.realm_non_active_users);
+    this.state[isActive ? "realm_users" : "realm_non_active_users"].push(record);
+    if (!isActive) this.#dropFromGroups(userId);
+  }
+
+  /** No event says that somebody who is deactivated holds no permission any more: clients drop them (behaviour 2.20). */
+  #dropFromGroups(userId: number): void {
+    const records = [this.state.streams, ...lists.map((name) => this.state[name])].flat();
+    for (const value of records.flatMap((record: Json) => Object.values(record)) as Json[]) {
+      if (!Array.isArray(value?.direct_members)) continue;
+      value.direct_members = value.direct_members.filter((id: number) => id !== userId);
+    }
+  }
+
+  #presence(event: Json): void {
+    if (this.#isModern) {
+      Object.assign(this.state.presences, event.presences);
+      return;
+    }
+    const { pushable: _always, ...website } = event.presence.website;
+    this.state.presences[event.email] = { aggregated: website, website: event.presence.website };
+  }
+
+  /** The state in an order of its own, without what no event tells. */
+  picture(): Record<string, Json> {
+    return pictureOf(this.state);
+  }
+}
+
+const orders: Readonly<Record<string, string>> = {
+  subscriptions: "stream_id",
+  unsubscribed: "stream_id",
+  never_subscribed: "stream_id",
+  streams: "stream_id",
+  realm_users: "user_id",
+  realm_non_active_users: "user_id",
+  recent_private_conversations: "max_message_id",
+};
+
+export function pictureOf(state: Json): Record<string, Json> {
+  const picture: Record<string, Json> = {
+    max_message_id: state.max_message_id,
+    realm_default_streams: [...state.realm_default_streams].sort((a, b) => a - b),
+    presences: state.presences,
+  };
+  for (const [name, key] of Object.entries(orders)) {
+    picture[name] = [...state[name]].sort((a: Json, b: Json) => a[key] - b[key]).map((record) => plain(name, record));
+  }
+  return picture;
+}
+
+/** Records compare by their fields; whose settings of a channel one has left are the server's business. */
+function plain(name: string, record: Json): Json {
+  const fields = Object.entries(record).filter(([field]) => name !== "unsubscribed" || !ownFields.includes(field));
+  return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,115 @@
+/** Real processes: the server as `npm start` runs it, and the command line. Each is ended by its own id at teardown. */
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { Client } from "./client.ts";
+import { readZuliprc, type Teardown } from "./server.ts";
+
+export type Environment = Readonly<Record<string, string>>;
+
+export interface Exited {
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** The checkout that the tests belong to. */
+export const checkout = join(dirname(fileURLToPath(import.meta.url)), "../..");
+
+/** Of this process's environment only what finds programs: settings of who runs the tests must not change them. */
+function environmentOf(given: Environment): Record<string, string> {
+  return { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "", ...given };
+}
+
+export class Program {
+  readonly #child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly exited: Promise<Exited>;
+  stdout = "";
+  stderr = "";
+  #isOver = false;
+  #waiter: (() => void) | null = null;
+
+  constructor(t: Teardown, command: string, args: readonly string[], environment: Environment, cwd = checkout) {
+    this.#child = spawn(command, args, { cwd, env: environmentOf(environment), stdio: ["ignore", "pipe", "pipe"] });
+    this.#child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      this.stdout += text;
+      this.#waiter?.();
+    });
+    this.#child.stderr.setEncoding("utf8").on("data", (text: string) => {
+      this.stderr += text;
+    });
+    this.exited = once(this.#child, "close").then(([code, signal]: unknown[]) => {
+      this.#isOver = true;
+      this.#waiter?.();
+      return {
+        code: code as number | null,
+        signal: signal as string | null,
+        stdout: this.stdout,
+        stderr: this.stderr,
+      };
+    });
+    t.teardown(() => this.end("SIGKILL"));
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** Sends a signal, unless it is over, and waits for the end. */
+  end(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<Exited> {
+    if (!this.#isOver) this.#child.kill(signal);
+    return this.exited;
+  }
+
+  /** The first match in what it printed, past or future. @throws Error when the process ends without it */
+  async printed(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(this.stdout);
+      if (match !== null) return match;
+      if (this.#isOver) throw new Error(`it ended without ${pattern}: ${this.stdout}${this.stderr}`);
+      await new Promise<void>((resolve) => {
+        this.#waiter = resolve;
+      });
+    }
+  }
+}
+
+export interface ServerProgram {
+  readonly program: Program;
+  readonly url: string;
+  readonly owner: Client;
+}
+
+/** `npm start` without npm, on port 0 unless said otherwise, until it says where it is. */
+export async function startProgram(
+  t: Teardown,
+  dataDir: string,
+  environment: Environment = {},
+  cwd = checkout,
+): Promise<ServerProgram> {
+  const given = { PORT: "0", RATE_LIMITS: "off", DATA_DIR: dataDir, ...environment };
+  const program = new Program(t, process.execPath, ["start.mjs"], given, cwd);
+  const [, url = ""] = await program.printed(/is at (\S+)\n[\s\S]*Try: .*\n/);
+  const { email, key } = readZuliprc(join(dataDir, "zuliprc"));
+  return { program, url, owner: new Client(url, { email, key, userId: 2 }) };
+}
+
+/** Runs the command line to its end. */
+export function runCli(t: Teardown, dataDir: string, ...args: readonly string[]): Promise<Exited> {
+  return new Program(t, process.execPath, ["cli.mjs", ...args], { DATA_DIR: dataDir }).exited;
+}
+
+/** A port that nobody listened on a moment ago. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  return typeof address === "object" && address !== null ? address.port : 0;
+}

@@ -1,0 +1,90 @@
+/**
+ * Random days in the life of a realm: commands of every durable area, sensible and refused and throwing ones, in batches that
+ * arrive together, with time going by and crashes between them.
+ */
+import fc from "fast-check";
+import { type Command, command } from "../../actors/commands.ts";
+import { commands, startedAt } from "./runtime.ts";
+
+export type Step =
+  | { readonly kind: "batch"; readonly asked: readonly Command[] }
+  | { readonly kind: "pass"; readonly ms: number }
+  | { readonly kind: "crash" };
+
+// The realm begins with users 2 to 5 and the channel 1; others come to be, or not.
+const userId = fc.constantFrom(2, 2, 2, 3, 3, 4, 4, 5, 6, 7);
+const channelId = fc.constantFrom(1, 1, 1, 1, 2, 2, 3);
+const topic = fc.constantFrom("lunch", "Lunch", "müsli", "mu\u0308sli", "🍎", "");
+const channelName = fc.constantFrom("general", "Sales", "sales", "🍎 news", "ops");
+const text = fc.constantFrom("hi", "**bold**", "@**all** 🍎", "@**Owner** #**general>lunch**", "x".repeat(300));
+const queueId = fc.constantFrom("q1", "q2", "q3");
+const deadline = fc.constantFrom(startedAt, Number.MAX_SAFE_INTEGER);
+const principals = fc.option(fc.array(userId, { maxLength: 4 }));
+
+const durable: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 6, arbitrary: fc.tuple(topic, text, userId, channelId).map((args) => commands.post(...args)) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(fc.uniqueArray(userId, { minLength: 1, maxLength: 3 }), text, userId)
+      .map(([others, content, senderId]) =>
+        commands.direct(
+          [...new Set([...others, senderId])].sort((a, b) => a - b),
+          content,
+          senderId,
+        ),
+      ),
+  },
+  fc.integer({ min: 1, max: 5 }).map((index) => commands.createUser(`p${index}@example.com`)),
+  fc.constantFrom(2, 5, 6, 6).map((id) => command({ actor: "realm" }, "user.deactivate", { userId: id }, 2)),
+  fc
+    .tuple(channelName, fc.array(userId, { maxLength: 4 }), userId)
+    .map(([name, ids, callerId]) => commands.createChannel(name, ids, callerId)),
+  fc
+    .tuple(fc.array(channelName, { minLength: 1, maxLength: 3 }), principals, userId)
+    .map((args) => commands.subscribe(...args)),
+  fc.tuple(fc.array(channelName, { maxLength: 3 }), principals, userId).map((args) => commands.unsubscribe(...args)),
+  // Nearly always possible, so that people do come and go.
+  { weight: 2, arbitrary: userId.map((id) => commands.unsubscribe(["general"], null, id)) },
+  { weight: 2, arbitrary: userId.map((id) => commands.subscribe(["general", "Sales"], null, id)) },
+  fc.tuple(userId, queueId).map((args) => commands.register(...args)),
+  fc
+    .tuple(userId, queueId)
+    .map(([id, queue]) => command({ actor: "user", id }, "queue.delete", { queueId: queue }, id)),
+  fc
+    .tuple(userId, fc.constantFrom("h1", "h2"))
+    .map(([id, hash]) => command({ actor: "user", id }, "user.api-key.add", { hash }, id)),
+  fc.tuple(topic, deadline, channelId).map((args) => commands.deleteTopic(...args)),
+);
+
+const throwing: fc.Arbitrary<Command> = fc.oneof(
+  fc.constant(null).map(() => commands.throwing()),
+  topic.map((name) => commands.halfWritten(name)),
+);
+
+const volatile: fc.Arbitrary<Command> = fc.oneof(
+  fc.tuple(fc.constantFrom("start" as const, "stop" as const), topic, userId).map((args) => commands.typing(...args)),
+  fc.tuple(userId, fc.constantFrom("active" as const, "idle" as const)).map((args) => commands.report(...args)),
+);
+
+const anyCommand = fc.oneof(
+  { weight: 8, arbitrary: durable },
+  { weight: 1, arbitrary: throwing },
+  { weight: 2, arbitrary: volatile },
+);
+
+const batch: fc.Arbitrary<Step> = fc
+  .array(anyCommand, { minLength: 1, maxLength: 8 })
+  .map((asked) => ({ kind: "batch", asked }));
+const pass: fc.Arbitrary<Step> = fc.constantFrom(10, 20_000, 300_000).map((ms) => ({ kind: "pass", ms }));
+
+/** Without crashes, unless they are asked for. */
+export function randomSteps(options: { crashes: boolean }): fc.Arbitrary<readonly Step[]> {
+  const crash: fc.Arbitrary<Step> = fc.constant({ kind: "crash" });
+  const step = fc.oneof(
+    { weight: 8, arbitrary: batch },
+    { weight: 1, arbitrary: pass },
+    { weight: options.crashes ? 2 : 0, arbitrary: crash },
+  );
+  return fc.array(step, { minLength: 1, maxLength: 12 });
+}

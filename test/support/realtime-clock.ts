@@ -1,0 +1,28 @@
+/** A server whose time a test moves by hand: heartbeats, idle queues, presence and time-outs without waiting for them. */
+import { ManualClock } from "./manual-clock.ts";
+import { startTestServer, type Teardown, type TestServer, type TestServerOptions } from "./server.ts";
+
+/** Any moment; far from the epoch, so that ages in milliseconds are plausible. */
+export const firstMoment = Date.UTC(2026, 5, 1, 12);
+
+export interface ClockedServer {
+  readonly server: TestServer;
+  readonly clock: ManualClock;
+}
+
+/** @param startedAt wall-clock milliseconds; for a second start on the same folder, later than the first one's end */
+export async function startClockedServer(
+  t: Teardown,
+  options: Omit<TestServerOptions, "clock"> = {},
+  startedAt = firstMoment,
+): Promise<ClockedServer> {
+  const clock = new ManualClock(startedAt);
+  const started = await startTestServer(t, { ...options, clock });
+  // A stop waits on timers: they are real ones from then on.
+  const stop = () => {
+    clock.release();
+    return started.stop();
+  };
+  t.teardown(stop);
+  return { server: { ...started, stop }, clock };
+}

@@ -1,0 +1,143 @@
+/**
+ * What tests of event queues need: reads and held reads of a queue, a look at who reads it, many messages at once. The only
+ * white-box door is `queueOf`: a test waits for "the poll is held" instead of for time.
+ */
+import type { Hub } from "../../src/realtime/hub.ts";
+import type { LiveQueue } from "../../src/realtime/queue.ts";
+import type { Realm } from "../../src/runtime/realm.ts";
+import type { Answer, Client, Params } from "./client.ts";
+import type { TestServer } from "./server.ts";
+import { type Frame, Socket } from "./socket.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: events are compared as wholes, their shape is what tests find out
+export type Event = any;
+
+export interface Queue {
+  readonly queue_id: string;
+  readonly last_event_id: number;
+}
+
+/** A queue for some types of events, without state. */
+export function openQueue(client: Client, types: readonly string[] | null, more: Params = {}): Promise<Queue> {
+  return client.register({ event_types: types, fetch_event_types: [], ...more });
+}
+
+export function getEvents(client: Client, queue: Queue, after: number, more: Params = {}): Promise<Answer> {
+  return client.get("/events", { queue_id: queue.queue_id, last_event_id: after, ...more });
+}
+
+/** What waits in the queue after a position, without waiting. @throws when the queue is refused */
+export async function readNow(client: Client, queue: Queue, after = queue.last_event_id): Promise<Event[]> {
+  const { body } = await getEvents(client, queue, after, { dont_block: true });
+  if (body.result !== "success") throw new Error(JSON.stringify(body));
+  return body.events;
+}
+
+export function realmOf(server: TestServer): Realm {
+  return server.running.host.realmOf("");
+}
+
+export function hubOf(server: TestServer): Hub {
+  return server.running.hubOf(realmOf(server));
+}
+
+export function queueOf(server: TestServer, queue: Queue): LiveQueue | undefined {
+  return hubOf(server).queue(queue.queue_id);
+}
+
+/** Resolves when something holds; looked at between passes of the event loop, which the server shares. */
+export async function until(condition: () => boolean): Promise<void> {
+  while (!condition()) await new Promise<void>((resolve) => setImmediate(resolve));
+}
+
+export interface HeldPoll {
+  readonly answer: Promise<Answer>;
+  /** Hangs up. */
+  abort(): void;
+}
+
+/** A long-poll that waits at the server when this resolves. */
+export async function holdPoll(server: TestServer, client: Client, queue: Queue, after: number): Promise<HeldPoll> {
+  const before = queueOf(server, queue)?.reader;
+  const poll = startPoll(client, queue, after);
+  await until(() => {
+    const reader = queueOf(server, queue)?.reader;
+    return reader?.kind === "poll" && reader !== before;
+  });
+  return poll;
+}
+
+/** A long-poll on its way. */
+export function startPoll(client: Client, queue: Queue, after: number): HeldPoll {
+  const controller = new AbortController();
+  const query = new URLSearchParams({ queue_id: queue.queue_id, last_event_id: String(after) });
+  const request = async () => {
+    const response = await fetch(`${client.url}/api/v1/events?${query}`, {
+      headers: { Authorization: client.authorization },
+      signal: controller.signal,
+    });
+    return { status: response.status, body: await response.json(), headers: response.headers };
+  };
+  const answer = request();
+  // An aborted poll has no answer; whoever awaits it sees that.
+  answer.catch(() => undefined);
+  return { answer, abort: () => controller.abort() };
+}
+
+/** An open socket with the caller's credentials in its header. */
+export async function connect(client: Client, protocol?: "msgpack"): Promise<Socket> {
+  const socket = new Socket(client.url, protocol === undefined ? { as: client } : { as: client, protocol });
+  await socket.opened();
+  return socket;
+}
+
+/** A socket that follows a queue of its own. */
+export async function follow(client: Client, params: Params): Promise<{ socket: Socket; queue: Queue }> {
+  const socket = await connect(client);
+  const registered = await socket.ask({ type: "register", fetch_event_types: [], ...params });
+  if (registered.result !== "success") throw new Error(JSON.stringify(registered));
+  return { socket, queue: registered };
+}
+
+/** A socket that goes on with a queue after a position. */
+export async function resume(client: Client, queue: Queue, after: number): Promise<{ socket: Socket; reply: Frame }> {
+  const socket = await connect(client);
+  const reply = await socket.ask({ type: "resume", queue_id: queue.queue_id, last_event_id: after });
+  return { socket, reply };
+}
+
+/** How many calls are under way at a time on one socket; under `socket_calls_pending_max`. */
+const callsAtOnce = 32;
+
+/** Posts many messages to a channel quickly, over one socket. @returns their ids in the order of `contents` */
+export async function sayMany(
+  client: Client,
+  channel: number | string,
+  topic: string,
+  contents: readonly string[],
+): Promise<number[]> {
+  const socket = await connect(client);
+  const ids: number[] = [];
+  for (let start = 0; start < contents.length; start += callsAtOnce) {
+    const replies = contents.slice(start, start + callsAtOnce).map((content) => {
+      const params = { type: "channel", to: channel, topic, content };
+      return socket.ask({ type: "call", method: "POST", path: "/messages", params });
+    });
+    for (const reply of await Promise.all(replies)) {
+      if (reply.result !== "success") throw new Error(JSON.stringify(reply));
+      ids.push(reply.id);
+    }
+  }
+  socket.close();
+  return ids;
+}
+
+/** Ids of the messages among events, in order of arrival. */
+export function messageIds(events: readonly Event[]): number[] {
+  return events.flatMap((event) => (event.type === "message" ? [event.message.id] : []));
+}
+
+/** Whether the ids of events only grow. */
+export function increases(events: readonly Event[]): boolean {
+  return events.every((event, index) => index === 0 || events[index - 1].id < event.id);
+}

@@ -1,0 +1,93 @@
+/** A real server on port 0 with a fresh data folder, and people who use it: the first tier of tests is black box. */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { readConfig } from "../../src/config.ts";
+import { createLog } from "../../src/log.ts";
+import type { Clock } from "../../src/runtime/clock.ts";
+import { type RunningServer, startServer } from "../../src/server.ts";
+import { Client } from "./client.ts";
+
+/** What a test needs of tap: a place to clean up. */
+export interface Teardown {
+  teardown(callback: () => unknown): void;
+}
+
+export interface TestServer {
+  readonly running: RunningServer;
+  readonly url: string;
+  readonly dataDir: string;
+  /** The organization's owner. */
+  readonly owner: Client;
+  /** An account with a key, made by the owner; members unless said otherwise. */
+  person(name: string): Promise<Client>;
+  stop(): Promise<void>;
+}
+
+export interface TestServerOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly dataDir?: string;
+  readonly clock?: Clock;
+}
+
+export function temporaryFolder(t: Teardown): string {
+  const folder = mkdtempSync(join(tmpdir(), "colloquy-test-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** Credentials as clients read them. */
+export function readZuliprc(file: string): { email: string; key: string; site: string } {
+  const fields = Object.fromEntries(
+    readFileSync(file, "utf8")
+      .split("\n")
+      .flatMap((line) => {
+        const equals = line.indexOf("=");
+        return equals < 0 ? [] : [[line.slice(0, equals), line.slice(equals + 1)]];
+      }),
+  );
+  return { email: fields["email"] ?? "", key: fields["key"] ?? "", site: fields["site"] ?? "" };
+}
+
+export async function startTestServer(t: Teardown, options: TestServerOptions = {}): Promise<TestServer> {
+  const dataDir = options.dataDir ?? temporaryFolder(t);
+  const config = readConfig({
+    PORT: "0",
+    DATA_DIR: dataDir,
+    RATE_LIMITS: "off",
+    LOG_LEVEL: "silent",
+    ...options.environment,
+  });
+  const running = await startServer(config, {
+    log: createLog(config.logLevel),
+    ...(options.clock === undefined ? {} : { clock: options.clock }),
+    die(error) {
+      throw error;
+    },
+  });
+  let isStopped = false;
+  const stop = async () => {
+    if (isStopped) return;
+    isStopped = true;
+    await running.stop();
+  };
+  t.teardown(stop);
+  const { email, key } = readZuliprc(running.zuliprc);
+  const owner = new Client(running.url, { email, key, userId: 2 });
+  return {
+    running,
+    url: running.url,
+    dataDir,
+    owner,
+    stop,
+    async person(name) {
+      const address = `${name.toLowerCase().replaceAll(" ", ".")}@example.com`;
+      const password = "correct horse battery";
+      const made = await owner.post("/users", { email: address, password, full_name: name });
+      if (made.status !== 200) throw new Error(`could not make ${name}: ${JSON.stringify(made.body)}`);
+      const fetched = await owner.anonymous().post("/fetch_api_key", { username: address, password });
+      const { api_key: apiKey, user_id: userId } = fetched.body as { api_key: string; user_id: number };
+      return new Client(running.url, { email: address, key: apiKey, userId });
+    },
+  };
+}

@@ -1,0 +1,106 @@
+/** A WebSocket client of the protocol of realtime.md, built on `ws`: waits for frames by what they are, never by time. */
+import { unpack } from "msgpackr";
+import { WebSocket } from "ws";
+import type { Client } from "./client.ts";
+
+// biome-ignore lint/suspicious/noExplicitAny: frames are compared as wholes, their shape is what tests find out
+export type Frame = any;
+
+export interface Closed {
+  readonly code: number;
+  readonly reason: string;
+}
+
+export interface SocketOptions {
+  /** Without it, the upgrade carries no credentials. */
+  readonly as?: Client;
+  readonly protocol?: "msgpack";
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export class Socket {
+  readonly ws: WebSocket;
+  /** Every frame so far, in order. */
+  readonly frames: Frame[] = [];
+  readonly closed: Promise<Closed>;
+  readonly #waiting: { test: (frame: Frame) => boolean; resolve: (frame: Frame) => void }[] = [];
+  #refs = 0;
+
+  constructor(url: string, options: SocketOptions = {}) {
+    this.ws = new WebSocket(`${url.replace(/^http/, "ws")}/api/v1/events/ws`, options.protocol ?? [], {
+      headers: {
+        ...(options.as === undefined ? {} : { Authorization: options.as.authorization }),
+        ...options.headers,
+      },
+    });
+    this.ws.on("message", (data: Buffer, isBinary) =>
+      this.#take(isBinary ? unpack(data) : JSON.parse(data.toString())),
+    );
+    this.closed = new Promise((resolve) => {
+      this.ws.on("close", (code, reason) => resolve({ code, reason: reason.toString() }));
+    });
+    this.ws.on("error", () => undefined);
+  }
+
+  /** Resolves when the socket is open; rejects when the upgrade is refused. */
+  opened(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      if (this.ws.readyState === WebSocket.OPEN) resolve();
+      this.ws.once("open", () => resolve());
+      this.ws.once("error", reject);
+    });
+  }
+
+  #take(frame: Frame): void {
+    this.frames.push(frame);
+    for (const waiter of [...this.#waiting]) {
+      if (!waiter.test(frame)) continue;
+      this.#waiting.splice(this.#waiting.indexOf(waiter), 1);
+      waiter.resolve(frame);
+    }
+  }
+
+  send(frame: unknown): void {
+    this.ws.send(JSON.stringify(frame));
+  }
+
+  /** Sends a frame and waits for the reply with its ref. */
+  ask(frame: Record<string, unknown>): Promise<Frame> {
+    this.#refs++;
+    const ref = `r${this.#refs}`;
+    const reply = this.frame((candidate) => candidate.ref === ref);
+    this.send({ ...frame, ref });
+    return reply;
+  }
+
+  /** The first frame, past or future, that passes the test. */
+  frame(test: (frame: Frame) => boolean): Promise<Frame> {
+    const known = this.frames.find(test);
+    if (known !== undefined) return Promise.resolve(known);
+    return new Promise((resolve) => this.#waiting.push({ test, resolve }));
+  }
+
+  /** Every event so far, in order, whether it came alone or with others. */
+  get events(): Frame[] {
+    return this.frames.flatMap((frame) => (frame.type === "event" ? [frame.event] : (frame.events ?? [])));
+  }
+
+  /** The first event, past or future, that passes the test. */
+  async event(test: (event: Frame) => boolean): Promise<Frame> {
+    const known = this.events.find(test);
+    if (known !== undefined) return known;
+    const frame = await this.frame((candidate) =>
+      candidate.type === "event" ? test(candidate.event) : (candidate.events ?? []).some(test),
+    );
+    return frame.type === "event" ? frame.event : frame.events.find(test);
+  }
+
+  close(): void {
+    this.ws.close();
+  }
+
+  /** Drops the connection without a closing handshake. */
+  terminate(): void {
+    this.ws.terminate();
+  }
+}

@@ -1,0 +1,35 @@
+/** Running the server under strace, to see or to spoil what it asks of the kernel. Needs strace and leave to trace. */
+import { spawnSync } from "node:child_process";
+import { join } from "node:path";
+import { Client } from "./client.ts";
+import { checkout, Program, type ServerProgram } from "./process.ts";
+import { readZuliprc, type Teardown } from "./server.ts";
+
+/** The tracer is a grandchild, so that the server is ours to signal. */
+const always = ["-D", "-f"];
+
+/** Why nothing can be traced here; null: it can. */
+export function tracingObstacle(): string | null {
+  const tried = spawnSync("strace", [...always, "-o", "/dev/null", "true"], { encoding: "utf8" });
+  if (tried.error !== undefined) return "strace is not installed";
+  return tried.status === 0 ? null : `strace may not trace here: ${tried.stderr.trim()}`;
+}
+
+export interface TracedOptions {
+  readonly dataDir: string;
+  /** Where the trace goes. */
+  readonly file: string;
+  /** strace's own, e.g. what to trace. */
+  readonly flags: readonly string[];
+}
+
+/** Starts the server on port 0 under strace, until it says where it is. It is built before, untraced. */
+export async function startTraced(t: Teardown, { dataDir, file, flags }: TracedOptions): Promise<ServerProgram> {
+  spawnSync(process.execPath, ["build.mjs"], { cwd: checkout });
+  const environment = { PORT: "0", RATE_LIMITS: "off", DATA_DIR: dataDir };
+  const given = [...always, ...flags, "-o", file, process.execPath, "start.mjs"];
+  const program = new Program(t, "strace", given, environment);
+  const [, url = ""] = await program.printed(/is at (\S+)\n[\s\S]*Try: .*\n/);
+  const { email, key } = readZuliprc(join(dataDir, "zuliprc"));
+  return { program, url, owner: new Client(url, { email, key, userId: 2 }) };
+}
