@@ -4,7 +4,37 @@
  * Absent is `null`, never `undefined`. Times are milliseconds (D26). No collection that grows lives in a row.
  */
 import type { GroupSettingName } from "./group-settings.ts";
-import type { Role, TopicsPolicy } from "./types.ts";
+import type {
+  AlertWordRecord,
+  ApiKeyRecord,
+  BotServiceRecord,
+  CredentialRecord,
+  DraftRecord,
+  EmailChangeRecord,
+  LoginRecord,
+  MailRecord,
+  MutedUserRecord,
+  NavigationViewRecord,
+  ProfileFieldRecord,
+  ProfileValueRecord,
+  RealmEmojiRecord,
+  SavedSnippetRecord,
+  StatusRecord,
+  UserRecord,
+} from "./records/people.ts";
+import type {
+  DeadLetterRecord,
+  EventRecord,
+  IdempotencyRecord,
+  MailboxRecord,
+  PresenceRecord,
+  QueueRecord,
+  TimerRecord,
+} from "./records/runtime.ts";
+import type { TopicsPolicy } from "./types.ts";
+
+export type * from "./records/people.ts";
+export type * from "./records/runtime.ts";
 
 /** What an organization is (spec 1). Values of realm settings that were never set are absent: see settings.ts. */
 export interface RealmRecord {
@@ -14,37 +44,8 @@ export interface RealmRecord {
   readonly name: string;
   readonly createdAt: number;
   readonly settings: Readonly<Record<string, unknown>>;
-}
-
-export interface UserRecord {
-  readonly id: number;
-  /** The real address, as given. Compared case-insensitively. */
-  readonly email: string;
-  readonly fullName: string;
-  readonly role: Role;
-  readonly isActive: boolean;
-  readonly joinedAt: number;
-  readonly timezone: string;
-  /** null for people; 1 generic, 2 incoming webhook, 3 outgoing webhook, 4 embedded. */
-  readonly botType: number | null;
-  readonly botOwnerId: number | null;
-  /** Bumped when the avatar changes; the URL carries it. */
-  readonly avatarVersion: number;
-  /** Only what differs from the defaults (spec 2.3). */
-  readonly settings: Readonly<Record<string, unknown>>;
-}
-
-export interface CredentialRecord {
-  readonly userId: number;
-  /** Argon2id in PHC form (S2). */
-  readonly passwordHash: string;
-}
-
-/** Keyed by the SHA-256 of the key (S2). */
-export interface ApiKeyRecord {
-  readonly hash: string;
-  readonly userId: number;
-  readonly createdAt: number;
+  /** Personal settings that new people start with, where they differ from the program's (spec 4.2). */
+  readonly userDefaults: Readonly<Record<string, unknown>>;
 }
 
 /** A named group, or (name null) the anonymous group behind a group-setting value (spec 2.2, 2.5). */
@@ -148,74 +149,6 @@ export interface MessageRecord {
   readonly mentionedGroupIds: readonly number[];
 }
 
-/** Who receives an event; resolved against projections at delivery and again at replay (realtime.md, Who gets what). */
-export type Audience =
-  | { readonly to: "realm" }
-  | { readonly to: "users"; readonly ids: readonly number[] }
-  /**
-   * Subscribers of the channel at that position, for public channels also queues with all_public_streams, and the people
-   * of `also`, whom it concerns though they are not subscribed.
-   */
-  | { readonly to: "channel"; readonly id: number; readonly also: readonly number[] }
-  /** Whoever may know that the channel exists, less `except`. */
-  | { readonly to: "channel-watchers"; readonly id: number; readonly except: readonly number[] };
-
-export interface EventRecord {
-  /** The last of the positions that it took. */
-  readonly position: number;
-  readonly at: number;
-  readonly type: string;
-  readonly audience: Audience;
-  /** References and own fields; what is sent is built from it by realtime/event-bodies.ts. */
-  readonly body: Readonly<Record<string, unknown>>;
-}
-
-export interface QueueRecord {
-  readonly id: string;
-  readonly userId: number;
-  readonly createdAt: number;
-  readonly createdAtPosition: number;
-  readonly lifespanMs: number;
-  readonly client: string;
-  /** The parameters that shape its events: see realtime/queue.ts. */
-  readonly options: Readonly<Record<string, unknown>>;
-}
-
-/** A command that was accepted and not finished in its turn (M3). `attempts` counts throws (M6). */
-export interface MailboxRecord {
-  readonly sequence: number;
-  readonly command: unknown;
-  readonly attempts: number;
-}
-
-export interface TimerRecord {
-  readonly dueAt: number;
-  readonly sequence: number;
-  readonly command: unknown;
-}
-
-export interface DeadLetterRecord {
-  readonly sequence: number;
-  readonly command: unknown;
-  readonly diedAt: number;
-  readonly error: string;
-}
-
-/** The kept first answer of an Idempotency-Key (D25). */
-export interface IdempotencyRecord {
-  readonly paramsHash: string;
-  readonly status: number;
-  readonly body: string;
-  readonly at: number;
-}
-
-export interface PresenceRecord {
-  readonly userId: number;
-  readonly activeAt: number | null;
-  readonly connectedAt: number;
-  readonly updateId: number;
-}
-
 type Key = number | string | readonly (number | string)[];
 
 /** Every table of a realm's environment: its key, its row, and the order of the row's fields on disk. */
@@ -247,6 +180,20 @@ export interface Tables {
   idempotency: { key: readonly [userId: number, keyHash: string]; row: IdempotencyRecord };
   idempotencyAges: { key: readonly [userId: number, at: number, keyHash: string]; row: Empty };
   presence: { key: number; row: PresenceRecord };
+  botServices: { key: number; row: BotServiceRecord };
+  statuses: { key: number; row: StatusRecord };
+  profileFields: { key: number; row: ProfileFieldRecord };
+  profileValues: { key: readonly [userId: number, fieldId: number]; row: ProfileValueRecord };
+  savedSnippets: { key: readonly [userId: number, id: number]; row: SavedSnippetRecord };
+  /** By the SHA-256 of the fragment, which may be longer than a key can be. */
+  navigationViews: { key: readonly [userId: number, fragmentHash: string]; row: NavigationViewRecord };
+  drafts: { key: readonly [userId: number, id: number]; row: DraftRecord };
+  alertWords: { key: readonly [userId: number, foldedWord: string]; row: AlertWordRecord };
+  mutedUsers: { key: readonly [userId: number, mutedUserId: number]; row: MutedUserRecord };
+  realmEmoji: { key: number; row: RealmEmojiRecord };
+  emailChanges: { key: string; row: EmailChangeRecord };
+  mails: { key: number; row: MailRecord };
+  logins: { key: readonly [userId: number, fingerprint: string]; row: LoginRecord };
 }
 
 export type Empty = Readonly<Record<string, never>>;
@@ -257,7 +204,7 @@ export type RowOf<T extends TableName> = Tables[T]["row"];
 /** The order of a row's fields on disk. Append only. */
 export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & string)[] } = {
   meta: ["value"],
-  realm: ["id", "label", "name", "createdAt", "settings"],
+  realm: ["id", "label", "name", "createdAt", "settings", "userDefaults"],
   users: [
     "id",
     "email",
@@ -270,6 +217,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
     "botOwnerId",
     "avatarVersion",
     "settings",
+    "avatarFile",
   ],
   credentials: ["userId", "passwordHash"],
   apiKeys: ["hash", "userId", "createdAt"],
@@ -321,8 +269,46 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   idempotency: ["paramsHash", "status", "body", "at"],
   idempotencyAges: [],
   presence: ["userId", "activeAt", "connectedAt", "updateId"],
+  botServices: ["userId", "serviceName", "payloadUrl", "interfaceType", "token"],
+  statuses: ["userId", "statusText", "emojiName", "emojiCode", "reactionType"],
+  profileFields: [
+    "id",
+    "type",
+    "name",
+    "hint",
+    "order",
+    "fieldData",
+    "displayInSummary",
+    "isRequired",
+    "isEditableByUser",
+    "isUsedForMatching",
+  ],
+  profileValues: ["userId", "fieldId", "value", "renderedValue"],
+  savedSnippets: ["id", "userId", "title", "content", "createdAt"],
+  navigationViews: ["userId", "fragment", "isPinned", "name"],
+  drafts: ["id", "userId", "type", "to", "topic", "content", "changedAt"],
+  alertWords: ["word"],
+  mutedUsers: ["mutedAt"],
+  realmEmoji: ["id", "name", "authorId", "isActive", "file", "stillFile", "createdAt"],
+  emailChanges: ["userId", "newEmail", "createdAt"],
+  mails: ["id", "template", "to", "data", "createdAt", "attempts", "dueAt"],
+  logins: ["seenAt"],
 };
 
 /** Counters of a realm: ids follow decisions (M4). `position` is leased ahead (E1), the others are exact. */
-export const counterNames = ["message", "user", "channel", "recipient", "group", "queue", "sequence", "boot"] as const;
+export const counterNames = [
+  "message",
+  "user",
+  "channel",
+  "recipient",
+  "group",
+  "queue",
+  "sequence",
+  "boot",
+  "profileField",
+  "savedSnippet",
+  "draft",
+  "emoji",
+  "mail",
+] as const;
 export type CounterName = (typeof counterNames)[number];

@@ -225,7 +225,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
   });
   const isSecure = tlsOf(config) !== null;
   const realmOf = (name: string) => host.realmOf(name);
-  const http = new HttpServer({ app, performer, realmOf, isSecure, reportBug });
+  const http = new HttpServer({ app, performer, pages: [], realmOf, isSecure, reportBug });
   const sockets = new SocketServer({
     realmOf,
     hubOf,

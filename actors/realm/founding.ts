@@ -43,6 +43,7 @@ export function foundRealm(_context: RealmContext, command: Command<"realm.found
         name: params.name,
         createdAt: view.now,
         settings: { new_stream_announcements_stream_id: generalChannelId },
+        userDefaults: {},
       }),
       ...systemGroupEffects(view.now),
       effects.put("users", bot.id, bot),
@@ -78,6 +79,7 @@ export function newUser(given: {
     botType: null,
     botOwnerId: null,
     avatarVersion: 1,
+    avatarFile: null,
     settings: {},
   };
 }

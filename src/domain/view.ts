@@ -10,6 +10,7 @@ import type {
   KeyOf,
   PresenceRecord,
   QueueRecord,
+  RealmEmojiRecord,
   RealmRecord,
   RowOf,
   SubscriptionRecord,
@@ -53,6 +54,13 @@ export interface GroupsView {
   all(): Iterable<GroupRecord>;
 }
 
+export interface RealmEmojiView {
+  get(id: number): RealmEmojiRecord | undefined;
+  /** The one active emoji of that name. */
+  active(name: string): RealmEmojiRecord | undefined;
+  all(): Iterable<RealmEmojiRecord>;
+}
+
 /** A slice of a table; `start` inclusive, `end` exclusive, also when `reverse` (start is then the high end). */
 export interface RangeOptions<T extends TableName> {
   readonly start?: KeyOf<T> | readonly (number | string)[];
@@ -73,6 +81,7 @@ export interface View {
   readonly channels: ChannelsView;
   readonly subscriptions: SubscriptionsView;
   readonly groups: GroupsView;
+  readonly realmEmoji: RealmEmojiView;
   apiKey(hash: string): ApiKeyRecord | undefined;
   apiKeysOf(userId: number): readonly ApiKeyRecord[];
   queue(id: string): QueueRecord | undefined;

@@ -9,6 +9,7 @@ import type { Incoming } from "./incoming.ts";
 const reasons: Readonly<Record<number, string>> = {
   200: "200 OK",
   204: "204 No Content",
+  304: "304 Not Modified",
   400: "400 Bad Request",
   401: "401 Unauthorized",
   403: "403 Forbidden",
@@ -76,7 +77,7 @@ export class Exchange {
         // endWithoutBody(length) leaves the response unfinished in this build: the next request would hang.
         response.writeHeader("Content-Length", String(Buffer.byteLength(performed.body)));
         response.endWithoutBody();
-      } else if (performed.status === 204) response.endWithoutBody();
+      } else if (hasNoBody(performed.status)) response.endWithoutBody();
       else response.end(performed.body, performed.closesConnection === true);
     });
     this.#onEnd?.();
@@ -85,7 +86,7 @@ export class Exchange {
   #writeHead(performed: Performed, incoming: Incoming | null): void {
     const response = this.#response;
     response.writeStatus(reasons[performed.status] ?? String(performed.status));
-    if (performed.status !== 204) response.writeHeader("Content-Type", "application/json");
+    if (!hasNoBody(performed.status)) response.writeHeader("Content-Type", performed.contentType ?? "application/json");
     for (const [name, value] of performed.headers) {
       if (/[\r\n]/.test(value)) throw new Error(`header ${name} would carry a line break`);
       response.writeHeader(name, value);
@@ -96,4 +97,8 @@ export class Exchange {
       response.writeHeader("Access-Control-Expose-Headers", exposed);
     }
   }
+}
+
+function hasNoBody(status: number): boolean {
+  return status === 204 || status === 304;
 }

@@ -14,6 +14,7 @@ export interface Incoming {
   readonly origin: string;
   /** null when the header is absent or empty. */
   readonly idempotencyKey: string | null;
+  readonly ifNoneMatch: string;
   readonly hasBody: boolean;
 }
 
@@ -31,6 +32,7 @@ export function readIncoming(request: HttpRequest): Incoming {
     userAgent: request.getHeader("user-agent"),
     origin: request.getHeader("origin"),
     idempotencyKey: request.getHeader("idempotency-key") || null,
+    ifNoneMatch: request.getHeader("if-none-match"),
     hasBody: (length !== "" && length !== "0") || request.getHeader("transfer-encoding") !== "",
   };
 }

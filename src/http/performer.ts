@@ -140,7 +140,8 @@ function run(
   { parsed, claim, headers }: Prepared,
   options: PerformerOptions,
 ): Performed | Promise<Performed> {
-  const give = (handled: Handled) => performed(handled, parsed.ignored, headers);
+  const give = (handled: Handled) =>
+    performed(handled, { ignored: parsed.ignored, headers, ifNoneMatch: call.ifNoneMatch });
   const fail = (error: unknown) => {
     options.reportBug(error, route.endpoint.operationId);
     return refused(refuse.internalError(), headers);
@@ -163,12 +164,32 @@ function run(
   }
 }
 
-function performed(handled: Handled, ignored: readonly string[], headers: Headers): Performed {
+interface Framing {
+  readonly ignored: readonly string[];
+  readonly headers: Headers;
+  readonly ifNoneMatch: string;
+}
+
+function performed(handled: Handled, { ignored, headers, ifNoneMatch }: Framing): Performed {
   if (handled.kind === "refused") return refused(handled, headers);
   const listed = ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
   if (handled.kind === "ok") return { status: 200, body: JSON.stringify({ ...bodyOf(handled), ...listed }), headers };
+  const tagged: Headers = handled.etag === undefined ? headers : [...headers, ["ETag", handled.etag], privateCache];
+  // A list of ignored parameters belongs to the request, not to the content: such an answer is always given whole.
+  if (ignored.length === 0 && handled.etag !== undefined && names(ifNoneMatch, handled.etag)) {
+    return { status: 304, body: "", headers: tagged };
+  }
   const rest = ignored.length > 0 ? `,${JSON.stringify(listed).slice(1, -1)}` : "";
-  return { status: 200, body: `{"result":"success","msg":"",${handled.fields}${rest}}`, headers };
+  return { status: 200, body: `{"result":"success","msg":"",${handled.fields}${rest}}`, headers: tagged };
+}
+
+/** Answers differ by caller: a client may keep one, but asks each time. */
+const privateCache: readonly [string, string] = ["Cache-Control", "private, no-cache"];
+
+/** Whether an If-None-Match header has the tag in its list (RFC 9110, weak comparison). */
+function names(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === "") return false;
+  return ifNoneMatch.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
 }
 
 /** A refusal brings the headers that its kind demands (D1, D2). */

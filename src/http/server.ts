@@ -20,8 +20,9 @@ import type { Realm } from "../runtime/realm.ts";
 import { authenticate } from "./authentication.ts";
 import { clientName } from "./client-name.ts";
 import { Exchange } from "./exchange.ts";
-import { readForm } from "./form.ts";
+import { decodePercent, readForm } from "./form.ts";
 import { type Incoming, readIncoming } from "./incoming.ts";
+import type { PageRoute } from "./pages.ts";
 import type { Performer } from "./performer.ts";
 
 export interface TlsOptions {
@@ -45,6 +46,7 @@ export function createApp(tls: TlsOptions | null): TemplatedApp | null {
 export interface HttpServerOptions {
   readonly app: TemplatedApp;
   readonly performer: Performer;
+  readonly pages: readonly PageRoute[];
   /** The realm that a Host header names (D4). */
   readonly realmOf: (host: string) => Realm;
   /** Whether the app speaks TLS itself. */
@@ -170,7 +172,7 @@ export class HttpServer {
     if (incoming.path.length > limits.path_bytes_max || incoming.query.length > limits.url_query_bytes_max) {
       return refusal(refuse.badRequest("The request line is too long"));
     }
-    if (!incoming.path.startsWith(`${apiPrefix}/`)) return refusal(refuse.notFound());
+    if (!incoming.path.startsWith(`${apiPrefix}/`)) return this.#page(incoming);
     const path = incoming.path.slice(apiPrefix.length);
     if (incoming.method === "OPTIONS") return this.#allowedMethods(path);
     const realm = this.#options.realmOf(incoming.host);
@@ -182,12 +184,30 @@ export class HttpServer {
       hasCredentials: incoming.authorization !== "",
       credentials: authenticate(realm.view, incoming.authorization),
       client: clientName(incoming.userAgent),
-      siteUrl: `${this.#options.isSecure ? "https" : "http"}://${incoming.host}`,
+      siteUrl: this.#siteUrl(incoming),
       userAgent: incoming.userAgent,
       address: () => exchange.address(),
       idempotencyKey: incoming.idempotencyKey,
+      ifNoneMatch: incoming.method === "GET" ? incoming.ifNoneMatch : "",
       onAbort: (callback) => exchange.onAbort(callback),
     });
+  }
+
+  #siteUrl(incoming: Incoming): string {
+    return `${this.#options.isSecure ? "https" : "http"}://${incoming.host}`;
+  }
+
+  /** What is outside the API: pictures, and the pages that links in mails lead to. */
+  #page(incoming: Incoming): Performed | Promise<Performed> {
+    const path = decodePercent(incoming.path);
+    if (path === null) return refusal(refuse.badRequest("Malformed percent-encoding in the path"));
+    const route = this.#options.pages.find(({ prefix }) => path.startsWith(prefix));
+    if (route === undefined) return refusal(refuse.notFound());
+    if (incoming.method !== "GET" && incoming.method !== "HEAD") {
+      return { ...refusal(refuse.methodNotAllowed(["GET", "HEAD"])), headers: [["Allow", "GET, HEAD"]] };
+    }
+    const realm = this.#options.realmOf(incoming.host);
+    return route.serve({ realm, rest: path.slice(route.prefix.length), siteUrl: this.#siteUrl(incoming) });
   }
 
   /** OPTIONS, for browsers' preflights and for the curious. */

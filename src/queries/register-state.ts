@@ -2,15 +2,12 @@
  * The state that POST /register gives (behaviour 4.1): one section per event type, each a function of the view. A client asks
  * for sections by `fetch_event_types`, else by `event_types`, else gets all.
  */
-import { channelGroupSettings, type systemGroupNames } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
-import { realmGroupSettings, realmSettings } from "../../schemas/realm-settings.ts";
-import type { PresenceRecord, UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
 import { userSettings } from "../../schemas/user-settings.ts";
 import { apiEmail, avatarUrl, userBody } from "../domain/people.ts";
-import { hasRealmPermission, isAdministrator, isGuest, realmGroupId } from "../domain/permissions.ts";
-import { seconds } from "../domain/presence.ts";
+import { hasRealmPermission, isAdministrator, isGuest } from "../domain/permissions.ts";
 import type { View } from "../domain/view.ts";
 import {
   channelBody,
@@ -23,20 +20,9 @@ import {
 } from "./channels.ts";
 import { newestReceived } from "./messages.ts";
 import { presenceState } from "./presence.ts";
-import { realmUrls } from "./server-settings.ts";
-
-export interface StateRequest {
-  readonly clientGravatar: boolean;
-  readonly slimPresence: boolean;
-  readonly includeSubscribers: boolean;
-  readonly presenceHistoryDays: number;
-  readonly allowsNullNotifications: boolean;
-  readonly siteUrl: string;
-  readonly limitsPresence: boolean;
-  readonly presences: Iterable<PresenceRecord>;
-}
-
-type Section = (view: View, user: UserRecord, request: StateRequest) => Record<string, unknown>;
+import { realmState } from "./realm-state.ts";
+import type { Section, StateRequest } from "./state-section.ts";
+import { userGroupsState } from "./user-groups.ts";
 
 /** @param types null: everything */
 export function registerState(
@@ -57,74 +43,6 @@ export function registerState(
 
 /** Read state is derived from watermarks that no operation sets yet: nothing is reported as unread. */
 const emptyUnread = { count: 0, pms: [], streams: [], huddles: [], mentions: [], old_unreads_missing: false };
-
-/** What may hold each permission, for clients that show settings (behaviour 3.9). */
-function supportedPermissions() {
-  const describe = (setting: { readonly default: string; readonly allowsEveryone: boolean }) => ({
-    require_system_group: false,
-    allow_internet_group: false,
-    allow_nobody_group: true,
-    allow_everyone_group: setting.allowsEveryone,
-    default_group_name: setting.default === "creator" ? "channel_creator" : setting.default,
-    default_for_system_groups: null,
-    allowed_system_groups: [],
-  });
-  const table = (settings: Readonly<Record<string, Parameters<typeof describe>[0]>>) =>
-    Object.fromEntries(Object.entries(settings).map(([name, setting]) => [name, describe(setting)]));
-  return { realm: table(realmGroupSettings), stream: table(channelGroupSettings), group: {} };
-}
-
-/** Spec 8: maxima that clients learn here (D8), and the constants of presence and typing. */
-const publishedLimits = {
-  max_stream_name_length: limits.channel_name_code_points_max,
-  max_stream_description_length: limits.channel_description_code_points_max,
-  max_channel_folder_name_length: limits.channel_folder_name_code_points_max,
-  max_channel_folder_description_length: limits.channel_folder_description_code_points_max,
-  max_topic_length: limits.topic_code_points_max,
-  max_message_length: limits.message_code_points_max,
-  server_presence_ping_interval_seconds: limits.presence_ping_interval_s,
-  server_presence_offline_threshold_seconds: limits.presence_offline_threshold_s,
-  server_typing_started_expiry_period_milliseconds: limits.typing_started_expiry_ms,
-  server_typing_stopped_wait_period_milliseconds: limits.typing_stopped_wait_ms,
-  server_typing_started_wait_period_milliseconds: limits.typing_started_wait_ms,
-  event_queue_longpoll_timeout_seconds: Math.ceil(limits.heartbeat_ms_max / 1000) + 40,
-  server_generation: 0,
-  server_supported_permission_settings: supportedPermissions(),
-} as const;
-
-const realm: Section = (view, _user, { siteUrl }) => ({
-  ...realmUrls(view, siteUrl),
-  realm_name: view.realm.name,
-  realm_is_zephyr_mirror_realm: false,
-  realm_icon_url: `${siteUrl}/avatar/realm-icon`,
-  realm_icon_source: "G",
-  realm_mandatory_topics: view.realm.settings["topics_policy"] === "disable_empty_topic",
-  realm_signup_announcements_stream_id: -1,
-  realm_zulip_update_announcements_stream_id: -1,
-  realm_moderation_request_channel_id: -1,
-  password_min_length: limits.password_code_points_min,
-  realm_date_created: seconds(view.realm.createdAt),
-  realm_presence_disabled: false,
-  realm_default_language: "en",
-  realm_message_retention_days: -1,
-  realm_allow_edit_history: true,
-  realm_invite_required: true,
-  realm_emails_restricted_to_domains: false,
-  realm_new_stream_announcements_stream_id: view.realm.settings["new_stream_announcements_stream_id"] ?? -1,
-  ...Object.fromEntries(
-    Object.entries(realmSettings).map(([name, setting]) => [
-      setting.publishedAs,
-      view.realm.settings[name] ?? setting.default,
-    ]),
-  ),
-  ...Object.fromEntries(
-    Object.keys(realmGroupSettings).map((name) => [
-      `realm_${name}`,
-      realmGroupId(view, name as keyof typeof realmGroupSettings),
-    ]),
-  ),
-  ...publishedLimits,
-});
 
 const realmUser: Section = (view, user, { clientGravatar }) => {
   const active: unknown[] = [];
@@ -175,45 +93,6 @@ const subscription: Section = (view, user, request) => {
   };
 };
 
-const realmUserGroups: Section = (view) => {
-  const nobody = view.groups.system("role:nobody")?.id ?? 0;
-  const groups = [...view.groups.all()].filter((group) => group.name !== null && group.isActive);
-  const users = [...view.users.all()].filter((user) => user.isActive);
-  return {
-    realm_user_groups: groups.map((group) => ({
-      id: group.id,
-      name: group.name,
-      description: group.description,
-      members: group.isSystem
-        ? users.filter((user) => directSystemGroup(user) === group.name).map((user) => user.id)
-        : [...group.memberIds],
-      direct_subgroup_ids: [...group.subgroupIds],
-      creator_id: group.creatorId,
-      date_created: group.createdAt === null ? null : seconds(group.createdAt),
-      is_system_group: group.isSystem,
-      deactivated: !group.isActive,
-      can_add_members_group: nobody,
-      can_join_group: nobody,
-      can_leave_group: nobody,
-      can_manage_group: nobody,
-      can_mention_group: nobody,
-      can_remove_members_group: nobody,
-    })),
-  };
-};
-
-/** The one system group that a role is a direct member of (behaviour 3.1). */
-function directSystemGroup(user: UserRecord): string {
-  const byRole: Readonly<Record<number, (typeof systemGroupNames)[number]>> = {
-    100: "role:owners",
-    200: "role:administrators",
-    300: "role:moderators",
-    400: "role:members",
-    600: "role:everyone",
-  };
-  return byRole[user.role] ?? "role:nobody";
-}
-
 const presence: Section = (view, user, request) => {
   const state = presenceState(view, request.presences, user, {
     lastUpdateId: null,
@@ -257,13 +136,13 @@ function nothing(state: Record<string, unknown>): Section {
 
 const sections: Readonly<Record<string, Section>> = {
   message: (view, user) => ({ max_message_id: newestReceived(view, user) }),
-  realm,
+  realm: realmState,
   realm_user: realmUser,
   realm_bot: nothing({ realm_bots: [] }),
   subscription,
   stream: (view, user) => ({ streams: visibleChannels(view, user).map((channel) => channelBody(view, channel)) }),
   default_streams: (view, user) => ({ realm_default_streams: isGuest(user) ? [] : defaultChannelIds(view) }),
-  realm_user_groups: realmUserGroups,
+  realm_user_groups: userGroupsState,
   presence,
   user_settings: ownSettings,
   recent_private_conversations: recentPrivateConversations,

@@ -211,13 +211,15 @@ export class SocketSession {
       userAgent,
       address: () => address,
       idempotencyKey: operation.idempotencyKey,
+      ifNoneMatch: "",
       onAbort: () => undefined,
     });
     const answer = (result: Performed) => {
       this.#callsPending--;
+      const body = String(result.body);
       const isRegistered = frame.type === "register" && result.status === 200;
-      const after = isRegistered ? this.#follow(user, result.body) : null;
-      this.#send(encodeReply(this.#options.format, frame.ref, result.body));
+      const after = isRegistered ? this.#follow(user, body) : null;
+      this.#send(encodeReply(this.#options.format, frame.ref, body));
       after?.();
       this.#countRefused(result.status === 429);
       if (this.#isDraining && this.#callsPending === 0) this.close("goingAway");

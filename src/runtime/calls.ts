@@ -14,6 +14,8 @@ import type { Realm } from "./realm.ts";
 export interface EncodedAnswer {
   readonly kind: "encoded";
   readonly fields: string;
+  /** Names this content: who says that it has it already (If-None-Match) is answered 304. Quoted, as in the header. */
+  readonly etag?: string;
 }
 
 export type Handled = AskResult | EncodedAnswer;
@@ -72,13 +74,17 @@ export interface RawCall {
   readonly userAgent: string;
   readonly address: () => string;
   readonly idempotencyKey: string | null;
+  /** The header of that name, "" without. */
+  readonly ifNoneMatch: string;
   readonly onAbort: (callback: () => void) => void;
 }
 
 /** What comes out: an HTTP status and a body, with headers that a refusal needs. */
 export interface Performed {
   readonly status: number;
-  readonly body: string;
+  readonly body: string | Buffer;
+  /** JSON, where it is not said. */
+  readonly contentType?: string;
   readonly headers: readonly (readonly [string, string])[];
   readonly closesConnection?: boolean;
 }

@@ -51,6 +51,9 @@ export class RealmView implements View {
   get groups() {
     return this.#projections.groups;
   }
+  get realmEmoji() {
+    return this.#projections.realmEmoji;
+  }
   apiKey(hash: string) {
     return this.#projections.apiKeys.get(hash);
   }

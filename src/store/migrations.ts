@@ -12,7 +12,7 @@ export const storeVersion = 1;
 /** Version of each table's rows. Raise it together with a row migration. */
 export const rowVersions: Readonly<Record<TableName, number>> = {
   meta: 1,
-  realm: 1,
+  realm: 2,
   users: 1,
   credentials: 1,
   apiKeys: 1,
@@ -35,6 +35,19 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   idempotency: 1,
   idempotencyAges: 1,
   presence: 1,
+  botServices: 1,
+  statuses: 1,
+  profileFields: 1,
+  profileValues: 1,
+  savedSnippets: 1,
+  navigationViews: 1,
+  drafts: 1,
+  alertWords: 1,
+  mutedUsers: 1,
+  realmEmoji: 1,
+  emailChanges: 1,
+  mails: 1,
+  logins: 1,
 };
 
 type Row = Record<string, unknown>;
@@ -55,7 +68,9 @@ export function migrateEnvironment(environment: Environment, version: number): v
 }
 
 /** `rowMigrations[table][n]` turns a row of version n into one of version n + 1. */
-const rowMigrations: Partial<Record<TableName, Readonly<Record<number, (row: Row) => Row>>>> = {};
+const rowMigrations: Partial<Record<TableName, Readonly<Record<number, (row: Row) => Row>>>> = {
+  realm: { 1: (row) => ({ ...row, userDefaults: {} }) },
+};
 
 /** @throws Error when there is no way from `version` to today's. */
 export function migrateRow(table: TableName, version: number, row: Row): Row {

@@ -77,6 +77,7 @@ t.test("[records] what is absent is null when it comes back, and what no field n
     name: "x",
     createdAt: null,
     settings: null,
+    userDefaults: null,
   });
   t.end();
 });

@@ -2,6 +2,7 @@
 import type { TableName } from "../../../schemas/records.ts";
 import type { Environment } from "../environment.ts";
 import { ChannelsProjection, SubscriptionsProjection } from "./channels.ts";
+import { RealmEmojiProjection } from "./emoji.ts";
 import { GroupsProjection } from "./groups.ts";
 import type { Delta, Projection } from "./projection.ts";
 import { PresenceProjection, QueuesProjection, RealmProjection } from "./queues.ts";
@@ -16,6 +17,7 @@ export class RealmProjections {
   readonly groups = new GroupsProjection();
   readonly queues = new QueuesProjection();
   readonly presence = new PresenceProjection();
+  readonly realmEmoji = new RealmEmojiProjection();
   readonly #byTable = new Map<TableName, Projection[]>();
 
   constructor() {
@@ -38,6 +40,7 @@ export class RealmProjections {
       this.groups,
       this.queues,
       this.presence,
+      this.realmEmoji,
     ];
   }
 

@@ -1,0 +1,41 @@
+/**
+ * What the server gives outside the API, to anybody: uploaded pictures, and small pages that links in mails lead to. No script,
+ * no outside asset; every answer carries headers that keep a browser from guessing or running anything.
+ */
+import type { Performed } from "../runtime/calls.ts";
+import type { Realm } from "../runtime/realm.ts";
+
+export interface PageRequest {
+  readonly realm: Realm;
+  /** The decoded path after the route's prefix. */
+  readonly rest: string;
+  readonly siteUrl: string;
+}
+
+export interface PageRoute {
+  /** Begins and ends with a slash. */
+  readonly prefix: string;
+  readonly serve: (request: PageRequest) => Performed | Promise<Performed>;
+}
+
+const guards: Performed["headers"] = [
+  ["X-Content-Type-Options", "nosniff"],
+  ["Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'"],
+  ["Referrer-Policy", "no-referrer"],
+];
+
+/** @param html a whole document, with everything from outside escaped */
+export function htmlPage(status: number, html: string): Performed {
+  const headers: Performed["headers"] = [...guards, ["Cache-Control", "no-store"]];
+  return { status, body: html, contentType: "text/html; charset=utf-8", headers };
+}
+
+/** A file whose name changes with its content: whoever has it need not ask again. */
+export function filePage(contentType: string, body: Buffer): Performed {
+  return {
+    status: 200,
+    body,
+    contentType,
+    headers: [...guards, ["Cache-Control", "public, max-age=31536000, immutable"]],
+  };
+}

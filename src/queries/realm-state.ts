@@ -1,0 +1,76 @@
+/** The organization's section of POST /register: its settings, its permissions, and the server's limits (spec 8, D5, D8). */
+import { channelGroupSettings } from "../../schemas/group-settings.ts";
+import { limits } from "../../schemas/limits.ts";
+import { realmGroupSettings, realmSettings } from "../../schemas/realm-settings.ts";
+import { realmGroupId } from "../domain/permissions.ts";
+import { seconds } from "../domain/presence.ts";
+import { realmUrls } from "./server-settings.ts";
+import type { Section } from "./state-section.ts";
+
+/** What may hold each permission, for clients that show settings (behaviour 3.9). */
+function supportedPermissions() {
+  const describe = (setting: { readonly default: string; readonly allowsEveryone: boolean }) => ({
+    require_system_group: false,
+    allow_internet_group: false,
+    allow_nobody_group: true,
+    allow_everyone_group: setting.allowsEveryone,
+    default_group_name: setting.default === "creator" ? "channel_creator" : setting.default,
+    default_for_system_groups: null,
+    allowed_system_groups: [],
+  });
+  const table = (settings: Readonly<Record<string, Parameters<typeof describe>[0]>>) =>
+    Object.fromEntries(Object.entries(settings).map(([name, setting]) => [name, describe(setting)]));
+  return { realm: table(realmGroupSettings), stream: table(channelGroupSettings), group: {} };
+}
+
+/** Spec 8: maxima that clients learn here (D8), and the constants of presence and typing. */
+const publishedLimits = {
+  max_stream_name_length: limits.channel_name_code_points_max,
+  max_stream_description_length: limits.channel_description_code_points_max,
+  max_channel_folder_name_length: limits.channel_folder_name_code_points_max,
+  max_channel_folder_description_length: limits.channel_folder_description_code_points_max,
+  max_topic_length: limits.topic_code_points_max,
+  max_message_length: limits.message_code_points_max,
+  server_presence_ping_interval_seconds: limits.presence_ping_interval_s,
+  server_presence_offline_threshold_seconds: limits.presence_offline_threshold_s,
+  server_typing_started_expiry_period_milliseconds: limits.typing_started_expiry_ms,
+  server_typing_stopped_wait_period_milliseconds: limits.typing_stopped_wait_ms,
+  server_typing_started_wait_period_milliseconds: limits.typing_started_wait_ms,
+  event_queue_longpoll_timeout_seconds: Math.ceil(limits.heartbeat_ms_max / 1000) + 40,
+  server_generation: 0,
+  server_supported_permission_settings: supportedPermissions(),
+} as const;
+
+export const realmState: Section = (view, _user, { siteUrl }) => ({
+  ...realmUrls(view, siteUrl),
+  realm_name: view.realm.name,
+  realm_is_zephyr_mirror_realm: false,
+  realm_icon_url: `${siteUrl}/avatar/realm-icon`,
+  realm_icon_source: "G",
+  realm_mandatory_topics: view.realm.settings["topics_policy"] === "disable_empty_topic",
+  realm_signup_announcements_stream_id: -1,
+  realm_zulip_update_announcements_stream_id: -1,
+  realm_moderation_request_channel_id: -1,
+  password_min_length: limits.password_code_points_min,
+  realm_date_created: seconds(view.realm.createdAt),
+  realm_presence_disabled: false,
+  realm_default_language: "en",
+  realm_message_retention_days: -1,
+  realm_allow_edit_history: true,
+  realm_invite_required: true,
+  realm_emails_restricted_to_domains: false,
+  realm_new_stream_announcements_stream_id: view.realm.settings["new_stream_announcements_stream_id"] ?? -1,
+  ...Object.fromEntries(
+    Object.entries(realmSettings).map(([name, setting]) => [
+      setting.publishedAs,
+      view.realm.settings[name] ?? setting.default,
+    ]),
+  ),
+  ...Object.fromEntries(
+    Object.keys(realmGroupSettings).map((name) => [
+      `realm_${name}`,
+      realmGroupId(view, name as keyof typeof realmGroupSettings),
+    ]),
+  ),
+  ...publishedLimits,
+});

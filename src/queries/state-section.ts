@@ -1,0 +1,16 @@
+/** What a section of POST /register's state is: a function of the view, for one person and one request. */
+import type { PresenceRecord, UserRecord } from "../../schemas/records.ts";
+import type { View } from "../domain/view.ts";
+
+export interface StateRequest {
+  readonly clientGravatar: boolean;
+  readonly slimPresence: boolean;
+  readonly includeSubscribers: boolean;
+  readonly presenceHistoryDays: number;
+  readonly allowsNullNotifications: boolean;
+  readonly siteUrl: string;
+  readonly limitsPresence: boolean;
+  readonly presences: Iterable<PresenceRecord>;
+}
+
+export type Section = (view: View, user: UserRecord, request: StateRequest) => Record<string, unknown>;

@@ -1,0 +1,39 @@
+/** Custom emoji by id, and the active ones by name (public API: /realm/emoji). */
+import type { RealmEmojiRecord } from "../../../schemas/records.ts";
+import { type Delta, type Projection, sortedEntries } from "./projection.ts";
+
+export class RealmEmojiProjection implements Projection {
+  readonly tables = ["realmEmoji"] as const;
+  readonly #byId = new Map<number, RealmEmojiRecord>();
+  readonly #activeByName = new Map<string, number>();
+
+  apply(delta: Delta): void {
+    const id = delta.key as number;
+    const before = this.#byId.get(id);
+    if (before?.isActive === true) this.#activeByName.delete(before.name);
+    const after = delta.row as RealmEmojiRecord | null;
+    if (after === null) {
+      this.#byId.delete(id);
+      return;
+    }
+    this.#byId.set(id, after);
+    if (after.isActive) this.#activeByName.set(after.name, id);
+  }
+
+  get(id: number): RealmEmojiRecord | undefined {
+    return this.#byId.get(id);
+  }
+
+  active(name: string): RealmEmojiRecord | undefined {
+    const id = this.#activeByName.get(name);
+    return id === undefined ? undefined : this.#byId.get(id);
+  }
+
+  all(): Iterable<RealmEmojiRecord> {
+    return this.#byId.values();
+  }
+
+  picture(): unknown {
+    return { byId: sortedEntries(this.#byId), active: sortedEntries(this.#activeByName) };
+  }
+}
