@@ -64,6 +64,30 @@ function avatarOf(email: string, version: number): string {
   return `https://secure.gravatar.com/avatar/${digest}?d=identicon&version=${version}`;
 }
 
+/** Source and addresses of a picture, as events and /register tell them: "G" made from the address, "U" uploaded. */
+export function avatarFields(user: UserRecord, clientGravatar: boolean) {
+  const url = avatarUrl(user, clientGravatar);
+  return {
+    avatar_source: user.avatarFile === null ? "G" : "U",
+    avatar_url: url,
+    avatar_url_medium: url,
+    avatar_version: user.avatarVersion,
+  };
+}
+
+/** What decides who sees which address of a person. */
+export interface AddressSight {
+  readonly email: string;
+  readonly settings: { readonly email_address_visibility: number };
+}
+
+export function addressSight(user: UserRecord): AddressSight {
+  return {
+    email: user.email,
+    settings: { email_address_visibility: userSetting(user, "email_address_visibility") },
+  };
+}
+
 /** Whether the viewer may know of the person at all (`can_access_all_users_group`). */
 export function canAccessUser(view: View, viewer: UserRecord, user: UserRecord): boolean {
   return viewer.id === user.id || canAccessAllUsers(view, viewer) || user.botType !== null;

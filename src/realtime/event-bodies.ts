@@ -4,26 +4,14 @@
  */
 import type { EventRecord, UserRecord } from "../../schemas/records.ts";
 import { lookUp } from "../domain/look-up.ts";
-import { apiEmail, canAccessUser, userBody } from "../domain/people.ts";
+import { apiEmail, canAccessUser } from "../domain/people.ts";
 import { canReadMessage, hasMetadataAccess, hasReceived, isGuest } from "../domain/permissions.ts";
 import { legacyPresence, modernPresence } from "../domain/presence.ts";
-import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 import { channelBody, defaultChannelIds, subscriptionBody } from "../queries/channels.ts";
 import { flagsOf, messageBody } from "../queries/messages.ts";
-import type { LiveQueue } from "./queue.ts";
-
-/** One object as it goes over the wire, without its `id`; several when a client gets an event in pieces. */
-export type EventBody = Readonly<Record<string, unknown>>;
-
-export interface EventKind {
-  /**
-   * Queues for which this gives the same text get the same bytes. Message events differ by variant and flags, some events by
-   * person; null: this queue gets nothing (any more).
-   */
-  key(view: View, record: EventRecord, user: UserRecord, queue: LiveQueue): string | null;
-  build(view: View, record: EventRecord, user: UserRecord, queue: LiveQueue): readonly EventBody[];
-}
+import { type EventKind, plain } from "./event-kind.ts";
+import { realmUser } from "./realm-user-events.ts";
 
 const message: EventKind = {
   key(view, record, user, queue) {
@@ -44,16 +32,6 @@ const message: EventKind = {
     const event = { type: "message", message: body, flags: flagsOf(view, user, row) };
     const isEcho = record.body["queue_id"] === queue.id;
     return [isEcho ? { ...event, local_message_id: record.body["local_id"] } : event];
-  },
-};
-
-/** A body that is complete as it stands, but for the name of the empty topic. */
-const plain: EventKind = {
-  key: (_view, record, _user, queue) => (record.body["topic"] === "" ? queue.variant : ""),
-  build(view, record, _user, queue) {
-    const { topic } = record.body;
-    if (topic !== "") return [{ type: record.type, ...record.body }];
-    return [{ type: record.type, ...record.body, topic: shownTopic(view, "", queue.can("empty_topic_name")) }];
   },
 };
 
@@ -128,23 +106,6 @@ const subscription: EventKind = {
       return [{ ...body, ...countThen(record) }];
     });
     return subscriptions.length === 0 ? [] : [{ type: "subscription", op: "add", subscriptions }];
-  },
-};
-
-const realmUser: EventKind = {
-  key: (view, record, user, queue) =>
-    record.body["op"] === "add" ? `${user.role}:${queue.variant}` : plain.key(view, record, user, queue),
-  build(view, record, user, queue) {
-    if (record.body["op"] !== "add") return plain.build(view, record, user, queue);
-    const person = view.users.get(record.body["user_id"] as number);
-    if (person === undefined) return [];
-    return [
-      {
-        type: "realm_user",
-        op: "add",
-        person: { ...userBody(person, user, queue.options.clientGravatar), profile_data: {} },
-      },
-    ];
   },
 };
 
