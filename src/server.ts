@@ -5,6 +5,7 @@
 
 import { lookup } from "node:dns/promises";
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
+import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { refuse } from "../schemas/errors.ts";
 import { BadConfig, type Config } from "./config.ts";
@@ -73,13 +74,21 @@ export async function startServer(config: Config, tools: ServerTools): Promise<R
   }
 }
 
-/** @throws BadConfig when the name means no address */
+/** @throws BadConfig when the name means no address, or one that is not of this machine */
 async function checkHost(host: string): Promise<void> {
-  try {
-    await lookup(host);
-  } catch {
-    throw new BadConfig(`HOST=${JSON.stringify(host)} cannot be used: it names no address`);
-  }
+  const cannot = (why: string) => new BadConfig(`HOST=${JSON.stringify(host)} cannot be used: ${why}`);
+  const found = await lookup(host).catch(() => null);
+  if (found === null) throw cannot("it names no address");
+  if (!(await isOwnAddress(found.address))) throw cannot(`${found.address} is not an address of this machine`);
+}
+
+/** Asked of the system: a socket that is bound to it, on any port. */
+function isOwnAddress(address: string): Promise<boolean> {
+  const probe = createServer();
+  return new Promise((resolve) => {
+    probe.once("error", () => resolve(false));
+    probe.listen(0, address, () => probe.close(() => resolve(true)));
+  });
 }
 
 /** @throws BadConfig when the folder cannot be made or written */

@@ -71,6 +71,9 @@ interface Admission {
 
 const challenge: readonly [string, string] = ["WWW-Authenticate", 'Basic realm="colloquy"'];
 
+/** Refused credentials; where there were none, `refused` adds it (D2). */
+const challenged: ReadonlySet<string> = new Set(["INVALID_API_KEY", "USER_DEACTIVATED"]);
+
 /** Authentication, limits, role: the order in which a refusal is told. Credentials that were sent must be good. */
 function admit(route: Route, call: RawCall, options: PerformerOptions): Admission {
   const { credentials } = call;
@@ -78,7 +81,7 @@ function admit(route: Route, call: RawCall, options: PerformerOptions): Admissio
   const mustBeGood = authentication === "user" || (authentication === "optional" && call.hasCredentials);
   if (mustBeGood && !("caller" in credentials)) {
     const refusal = countFailedKey(options.rates, credentials, call.address());
-    return { refusal, headers: refusal.code === "UNAUTHORIZED" ? [] : [challenge] };
+    return { refusal, headers: challenged.has(refusal.code) ? [challenge] : [] };
   }
   const kind = "caller" in credentials ? "api" : "anonymous";
   if (!options.rates.isLimited(kind)) return { refusal: checkRole(route, call), headers: [] };
