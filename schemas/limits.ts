@@ -127,7 +127,7 @@ export const limits = {
   mail_delivery_ms_max: 60_000,
   mail_connect_ms_max: 10_000,
   mail_silence_ms_max: 30_000,
-  mails_waiting_in_memory_max: 1000,
+  mails_waiting_in_memory_max: 250,
   mail_drain_ms_max: 1000,
   logins_per_user_max: 100,
   email_change_link_ms: 24 * 60 * 60 * 1000,
