@@ -17,6 +17,7 @@ export type Address =
   | { readonly actor: "direct"; readonly userIds: readonly number[] }
   | { readonly actor: "conversation"; readonly id: number }
   | { readonly actor: "topic-deletion"; readonly channelId: number; readonly topic: string }
+  | { readonly actor: "mail"; readonly id: number }
   | { readonly actor: "presence"; readonly userId: number }
   | { readonly actor: "typing"; readonly conversation: string };
 
@@ -82,6 +83,13 @@ export interface MessagePost {
   readonly localId: string | null;
 }
 
+/** Where somebody logs in from; `fingerprint` is a hash of program and coarse place. */
+export interface Login {
+  readonly fingerprint: string;
+  readonly client: string;
+  readonly address: string;
+}
+
 export type TypingTarget =
   | { readonly kind: "direct"; readonly userIds: readonly number[] }
   | { readonly kind: "channel"; readonly channelId: number; readonly topic: string };
@@ -116,7 +124,15 @@ export interface CommandParams {
   };
   "channel.find-first-message": { readonly channelId: number };
   "presence.persist": { readonly rows: readonly unknown[] };
-  "user.api-key.add": { readonly hash: string };
+  /** `login`: the key is for somebody who logs in just now. */
+  "user.api-key.add": { readonly hash: string; readonly login?: Login };
+  "user.email-change.request": { readonly newEmail: string; readonly keyHash: string; readonly link: string };
+  "user.email-change.expire": { readonly keyHash: string; readonly requestedAt: number };
+  "user.email-change.confirm": { readonly keyHash: string };
+  "mail.sent": Record<string, never>;
+  /** `reason` names codes only, never content (S2). */
+  "mail.failed": { readonly isPermanent: boolean; readonly reason: string };
+  "mail.due": Record<string, never>;
   "queue.register": QueueRegistration;
   "queue.delete": { readonly queueId: string };
   "message.post": MessagePost;

@@ -119,6 +119,21 @@ export const limits = {
   password_hashes_concurrent_max: 2,
   password_hashes_waiting_max: 100,
 
+  // Mail (D31)
+  mail_attempts_max: 16,
+  mail_back_off_ms_min: 30_000,
+  mail_back_off_ms_max: 4 * 60 * 60 * 1000,
+  mail_deliveries_concurrent_max: 4,
+  mail_delivery_ms_max: 60_000,
+  mail_connect_ms_max: 10_000,
+  mail_silence_ms_max: 30_000,
+  mails_waiting_in_memory_max: 250,
+  mail_drain_ms_max: 1000,
+  logins_per_user_max: 100,
+  email_change_link_ms: 24 * 60 * 60 * 1000,
+  email_changes_per_hour_max: 2,
+  email_changes_per_day_max: 5,
+
   // Shutdown
   drain_sockets_per_batch: 500,
   drain_pause_ms: 20,

@@ -12,6 +12,7 @@ import { BadConfig, type Config } from "./config.ts";
 import { foundRealm } from "./founding.ts";
 import { authenticate, verifyKey } from "./http/authentication.ts";
 import { clientName } from "./http/client-name.ts";
+import { emailChangePages } from "./http/email-change.ts";
 import { Passwords } from "./http/passwords.ts";
 import { createPerformer } from "./http/performer.ts";
 import { countFailedKey, personName, RateLimits } from "./http/rate-limits.ts";
@@ -24,6 +25,10 @@ import { subscriptionRoutes } from "./http/routes/subscriptions.ts";
 import { userRoutes } from "./http/routes/users.ts";
 import { createApp, HttpServer, type TlsOptions, type WebApp } from "./http/server.ts";
 import type { Log } from "./log.ts";
+import { Courier } from "./outbound/mail/courier.ts";
+import { outboxTransport } from "./outbound/mail/outbox.ts";
+import { PostOffice } from "./outbound/mail/post-office.ts";
+import { smtpTransport } from "./outbound/mail/smtp.ts";
 import { Hub } from "./realtime/hub.ts";
 import { realtimeRoutes } from "./realtime/routes.ts";
 import { SocketServer } from "./realtime/socket-server.ts";
@@ -126,13 +131,19 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
     monotonic: () => clock.monotonic(),
   });
   const hubs = new Map<Realm, Hub>();
+  const { smtpServer, mailSender: sender } = config;
+  const transport = smtpServer === null ? outboxTransport(join(dataDir, "outbox")) : smtpTransport(smtpServer);
+  const postOffice = new PostOffice({ transport, sender, clock, log });
   const host = new RealmHost({
     dataDir,
     root,
     clock,
     alarm,
     acceptsWrites: () => space.acceptsWrites(),
-    onOpen: (realm) => hubs.set(realm, new Hub(realm, config.presenceLimitedToAccessible)),
+    onOpen(realm, entry) {
+      hubs.set(realm, new Hub(realm, config.presenceLimitedToAccessible));
+      new Courier(realm, entry.id, postOffice);
+    },
   });
   const hubOf = (realm: Realm): Hub => hubs.get(realm) as Hub;
   host.openDue();
@@ -154,8 +165,10 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
     async stop() {
       const quiet = http.drain();
       for (const hub of hubs.values()) hub.dismissPolls();
+      const mailed = postOffice.close();
       await sockets.drain();
       await atMost(clock, drainMs, quiet);
+      await mailed;
       await host.close();
       http.close();
       root.unlock();
@@ -234,7 +247,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
   });
   const isSecure = tlsOf(config) !== null;
   const realmOf = (name: string) => host.realmOf(name);
-  const http = new HttpServer({ app, performer, pages: [], realmOf, isSecure, reportBug });
+  const http = new HttpServer({ app, performer, pages: emailChangePages, realmOf, isSecure, reportBug });
   const sockets = new SocketServer({
     realmOf,
     hubOf,

@@ -8,6 +8,7 @@
 import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
 import { createChannel, findFirstMessage } from "./channels.ts";
+import { confirmEmailChange } from "./email-change.ts";
 import { foundRealm } from "./founding.ts";
 import { continueChange } from "./membership.ts";
 import { persistPresence } from "./presence.ts";
@@ -37,6 +38,7 @@ export const realmMachine = setup({
       on: {
         "user.create": { actions: decide(createUser) },
         "user.deactivate": { actions: decide(deactivateUser) },
+        "user.email-change.confirm": { actions: decide(confirmEmailChange) },
         "channel.create": { actions: decide(createChannel) },
         "members.change": { actions: decide(continueChange) },
         "channel.find-first-message": { actions: decide(findFirstMessage) },

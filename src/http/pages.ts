@@ -10,6 +10,8 @@ export interface PageRequest {
   /** The decoded path after the route's prefix. */
   readonly rest: string;
   readonly siteUrl: string;
+  /** HEAD changes nothing: mail programs look at links with it. */
+  readonly method: "GET" | "HEAD";
 }
 
 export interface PageRoute {

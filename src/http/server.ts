@@ -203,11 +203,12 @@ export class HttpServer {
     if (path === null) return refusal(refuse.badRequest("Malformed percent-encoding in the path"));
     const route = this.#options.pages.find(({ prefix }) => path.startsWith(prefix));
     if (route === undefined) return refusal(refuse.notFound());
-    if (incoming.method !== "GET" && incoming.method !== "HEAD") {
+    const { method } = incoming;
+    if (method !== "GET" && method !== "HEAD") {
       return { ...refusal(refuse.methodNotAllowed(["GET", "HEAD"])), headers: [["Allow", "GET, HEAD"]] };
     }
     const realm = this.#options.realmOf(incoming.host);
-    return route.serve({ realm, rest: path.slice(route.prefix.length), siteUrl: this.#siteUrl(incoming) });
+    return route.serve({ realm, rest: path.slice(route.prefix.length), siteUrl: this.#siteUrl(incoming), method });
   }
 
   /** OPTIONS, for browsers' preflights and for the curious. */

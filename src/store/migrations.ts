@@ -46,6 +46,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   mutedUsers: 1,
   realmEmoji: 1,
   emailChanges: 1,
+  emailChangeRequests: 1,
   mails: 1,
   logins: 1,
 };
