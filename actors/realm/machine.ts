@@ -11,6 +11,7 @@ import { createChannel, findFirstMessage } from "./channels.ts";
 import { foundRealm } from "./founding.ts";
 import { continueChange } from "./membership.ts";
 import { persistPresence } from "./presence.ts";
+import { changeSettingsDefaults } from "./settings-defaults.ts";
 import { addSubscriptions, removeSubscriptions } from "./subscriptions.ts";
 import { createUser, deactivateUser } from "./users.ts";
 
@@ -37,6 +38,7 @@ export const realmMachine = setup({
       on: {
         "user.create": { actions: decide(createUser) },
         "user.deactivate": { actions: decide(deactivateUser) },
+        "realm.change-settings-defaults": { actions: decide(changeSettingsDefaults) },
         "channel.create": { actions: decide(createChannel) },
         "members.change": { actions: decide(continueChange) },
         "channel.find-first-message": { actions: decide(findFirstMessage) },
