@@ -67,6 +67,15 @@ export interface MembershipChange {
   } | null;
 }
 
+/** A request to PATCH /settings, looked at; null leaves a thing as it is. */
+export interface SettingsChange {
+  /** Values of rows of `userSettings`. */
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly fullName: string | null;
+  /** `formerHash` is what the former password was verified against; null: it was wrong. */
+  readonly password: { readonly formerHash: string | null; readonly hash: string } | null;
+}
+
 export interface QueueRegistration {
   readonly queueId: string;
   readonly lifespanMs: number;
@@ -115,6 +124,8 @@ export interface CommandParams {
     readonly role: Role;
   };
   "user.deactivate": { readonly userId: number };
+  "user.change-settings": SettingsChange;
+  "realm.change-settings-defaults": { readonly settings: Readonly<Record<string, unknown>> };
   "channel.create": ChannelCreate;
   "members.change": MembershipChange;
   "subscriptions.add": SubscribeRequest;
@@ -142,6 +153,7 @@ export interface CommandParams {
   "topic-deletion.abandon": Record<string, never>;
   "presence.report": { readonly status: "active" | "idle" };
   "presence.lapse": Record<string, never>;
+  "presence.share": { readonly isShared: boolean };
   "typing.start": { readonly target: TypingTarget };
   "typing.stop": { readonly target: TypingTarget };
   "typing.expire": { readonly userId: number; readonly target: TypingTarget };

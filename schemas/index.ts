@@ -6,6 +6,12 @@ import { getMessage, getMessages, sendMessage } from "./messages.ts";
 import { setTypingStatus, updatePresence } from "./presence.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
 import { getServerSettings } from "./server.ts";
+import {
+  updateDisplaySettings,
+  updateNotificationSettings,
+  updateSettings,
+  updateUserSettingsDefaults,
+} from "./settings.ts";
 import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
 import { createUser, deactivateUser, getOwnUser, getUsers } from "./users.ts";
 
@@ -16,6 +22,10 @@ export const endpoints = [
   getOwnUser,
   getUsers,
   deactivateUser,
+  updateSettings,
+  updateDisplaySettings,
+  updateNotificationSettings,
+  updateUserSettingsDefaults,
   createChannel,
   getStreams,
   deleteTopic,

@@ -30,6 +30,16 @@ export const limits = {
   password_code_points_min: 8,
   client_name_code_points_max: 30,
   local_id_code_points_max: 64,
+  timezone_code_points_max: 64,
+
+  // Personal settings (spec 2.3)
+  email_batching_period_s_min: 1,
+  email_batching_period_s_max: 7 * 24 * 60 * 60,
+  font_size_px_min: 1,
+  font_size_px_max: 32_767,
+  line_height_percent_min: 1,
+  line_height_percent_max: 32_767,
+  drafts_per_user_max: 1000,
 
   // Counts
   users_per_realm_max: 1_000_000,
@@ -99,6 +109,7 @@ export const limits = {
   presence_history_days: 14,
   presence_ping_interval_s: 60,
   presence_offline_threshold_s: 200,
+  presence_hidden_s: 320,
   presence_update_min_s: 55,
   presence_legacy_active_offset_s: 70,
   presence_persist_ms: 30_000,
@@ -153,5 +164,6 @@ relate(
   "hard buffer bound = twice soft",
 );
 relate(limits.store_ballast_bytes > limits.turn_bytes_max, "the ballast covers the largest turn (M5)");
+relate(limits.presence_hidden_s > limits.presence_offline_threshold_s, "who hides looks offline at once");
 relate(limits.heartbeat_ms_min < limits.heartbeat_ms_max, "heartbeat window");
 relate(limits.message_code_points_max * 4 < limits.body_bytes_max, "a longest message fits into a body");

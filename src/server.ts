@@ -21,6 +21,7 @@ import { channelRoutes } from "./http/routes/channels.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
 import { serverRoutes } from "./http/routes/server.ts";
+import { settingsRoutes } from "./http/routes/settings.ts";
 import { subscriptionRoutes } from "./http/routes/subscriptions.ts";
 import { userRoutes } from "./http/routes/users.ts";
 import { createApp, HttpServer, type TlsOptions, type WebApp } from "./http/server.ts";
@@ -231,6 +232,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...serverRoutes,
       ...authenticationRoutes(passwords, rates),
       ...userRoutes(passwords),
+      ...settingsRoutes({ passwords, rates }),
       ...channelRoutes(channelOptions),
       ...subscriptionRoutes(channelOptions),
       ...messageRoutes,

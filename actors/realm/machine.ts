@@ -12,6 +12,7 @@ import { confirmEmailChange } from "./email-change.ts";
 import { foundRealm } from "./founding.ts";
 import { continueChange } from "./membership.ts";
 import { persistPresence } from "./presence.ts";
+import { changeSettingsDefaults } from "./settings-defaults.ts";
 import { addSubscriptions, removeSubscriptions } from "./subscriptions.ts";
 import { createUser, deactivateUser } from "./users.ts";
 
@@ -39,6 +40,7 @@ export const realmMachine = setup({
         "user.create": { actions: decide(createUser) },
         "user.deactivate": { actions: decide(deactivateUser) },
         "user.email-change.confirm": { actions: decide(confirmEmailChange) },
+        "realm.change-settings-defaults": { actions: decide(changeSettingsDefaults) },
         "channel.create": { actions: decide(createChannel) },
         "members.change": { actions: decide(continueChange) },
         "channel.find-first-message": { actions: decide(findFirstMessage) },

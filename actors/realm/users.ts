@@ -18,13 +18,16 @@ export function createUser(_context: unknown, command: Command<"user.create">, v
   const { params } = command;
   if (view.users.byEmail(params.email) !== undefined) return refuse.badRequest("Email is already in use.");
   if (view.users.size >= limits.users_per_realm_max) return refuse.badRequest("Too many users");
-  const user = newUser({
-    id: view.counter("user") + 1,
-    email: params.email,
-    fullName: params.fullName,
-    role: params.role,
-    now: view.now,
-  });
+  const user = {
+    ...newUser({
+      id: view.counter("user") + 1,
+      email: params.email,
+      fullName: params.fullName,
+      role: params.role,
+      now: view.now,
+    }),
+    settings: view.realm.userDefaults,
+  };
   const defaults = [...view.channels.all()].filter((channel) => channel.isDefault && !channel.isArchived);
   const isGuest = user.role === roles.guest;
   const joined = isGuest ? [] : defaults;

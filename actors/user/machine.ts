@@ -7,6 +7,7 @@ import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
 import { addApiKey } from "./api-keys.ts";
 import { expireEmailChange, requestEmailChange } from "./email-change.ts";
 import { deleteQueue, registerQueue } from "./queues.ts";
+import { changeSettings } from "./settings.ts";
 
 export type UserContext = Record<string, never>;
 
@@ -26,6 +27,7 @@ export const userMachine = setup({
         "user.api-key.add": { actions: decide(addApiKey) },
         "user.email-change.request": { actions: decide(requestEmailChange) },
         "user.email-change.expire": { actions: decide(expireEmailChange) },
+        "user.change-settings": { actions: decide(changeSettings) },
         "queue.register": { actions: decide(registerQueue) },
         "queue.delete": { actions: decide(deleteQueue) },
       },

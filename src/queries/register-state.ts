@@ -5,7 +5,6 @@
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
-import { userSettings } from "../../schemas/user-settings.ts";
 import { apiEmail, avatarUrl, userBody } from "../domain/people.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../domain/permissions.ts";
 import type { View } from "../domain/view.ts";
@@ -21,6 +20,7 @@ import {
 import { newestReceived } from "./messages.ts";
 import { presenceState } from "./presence.ts";
 import { realmState } from "./realm-state.ts";
+import { displaySettings, notificationSettings, ownSettings, settingsDefaults } from "./settings.ts";
 import type { Section, StateRequest } from "./state-section.ts";
 import { userGroupsState } from "./user-groups.ts";
 
@@ -103,16 +103,6 @@ const presence: Section = (view, user, request) => {
   return { ...state };
 };
 
-function settingsOf(user: UserRecord): Record<string, unknown> {
-  const own = Object.entries(userSettings).map(([name, setting]) => [name, user.settings[name] ?? setting.default]);
-  return { ...Object.fromEntries(own), timezone: user.timezone };
-}
-
-const ownSettings: Section = (_view, user) => ({ user_settings: settingsOf(user) });
-
-/** Older clients find their settings at the top level, under the two older event types (behaviour 4.3). */
-const flatSettings: Section = (_view, user) => settingsOf(user);
-
 /** The caller's direct conversations, newest first (behaviour 4.1). */
 const recentPrivateConversations: Section = (view, user) => {
   const keys = view.keys("directConversations", {
@@ -165,8 +155,9 @@ const sections: Readonly<Record<string, Section>> = {
   scheduled_messages: nothing({ scheduled_messages: [] }),
   starred_messages: nothing({ starred_messages: [] }),
   stop_words: nothing({ stop_words: [] }),
-  update_display_settings: flatSettings,
-  update_global_notifications: flatSettings,
+  realm_user_settings_defaults: settingsDefaults,
+  update_display_settings: displaySettings,
+  update_global_notifications: notificationSettings,
   user_status: nothing({ user_status: {} }),
   user_topic: nothing({ user_topics: [] }),
   video_calls: nothing({ has_zoom_token: false }),

@@ -3,7 +3,7 @@
  * rows say what has changed, and what each viewer is told is built from the person's current row (S1).
  */
 import type { EventRecord, UserRecord } from "../../schemas/records.ts";
-import { type AddressSight, apiEmail, avatarFields, deliveryEmail, userBody } from "../domain/people.ts";
+import { type AddressSight, apiEmail, avatarFields, canAccessUser, deliveryEmail, userBody } from "../domain/people.ts";
 import type { View } from "../domain/view.ts";
 import { type EventBody, type EventKind, plain } from "./event-kind.ts";
 import type { LiveQueue } from "./queue.ts";
@@ -73,19 +73,38 @@ const updateAvatar: Variety = {
   },
 };
 
+/** The API address goes with it, so it must be the one of now: a replay may come after the address was hidden. */
+const updateTimezone: Variety = {
+  key: () => "",
+  build(view, record) {
+    const person = personOf(view, record);
+    if (person === undefined) return [];
+    return [update({ user_id: person.id, email: apiEmail(person), timezone: person.timezone })];
+  },
+};
+
 /** By the `op` of the row; others are complete as they stand. */
 const varieties: Readonly<Record<string, Variety>> = {
   add,
   update_address: updateAddress,
   update_avatar: updateAvatar,
+  update_timezone: updateTimezone,
 };
 
 function varietyOf(record: EventRecord): Variety | undefined {
   return varieties[String(record.body["op"])];
 }
 
+/** About somebody whom the viewer may not know of (`can_access_all_users_group`). */
+function isUnknown(view: View, record: EventRecord, viewer: UserRecord): boolean {
+  const { person, user_id: userId } = record.body as { person?: { user_id: number }; user_id?: number };
+  const user = view.users.get(userId ?? person?.user_id ?? 0);
+  return user !== undefined && !canAccessUser(view, viewer, user);
+}
+
 export const realmUser: EventKind = {
   key(view, record, viewer, queue) {
+    if (isUnknown(view, record, viewer)) return null;
     const variety = varietyOf(record);
     return variety === undefined ? plain.key(view, record, viewer, queue) : variety.key(record, viewer, queue);
   },
