@@ -7,7 +7,18 @@ import { setTypingStatus, updatePresence } from "./presence.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
 import { getServerSettings } from "./server.ts";
 import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
-import { createUser, deactivateUser, getOwnUser, getUsers } from "./users.ts";
+import {
+  createUser,
+  deactivateOwnUser,
+  deactivateUser,
+  getOwnUser,
+  getUser,
+  getUserByEmail,
+  getUsers,
+  reactivateUser,
+  updateUser,
+  updateUserByEmail,
+} from "./users.ts";
 
 export const endpoints = [
   getServerSettings,
@@ -15,7 +26,13 @@ export const endpoints = [
   createUser,
   getOwnUser,
   getUsers,
+  getUser,
+  getUserByEmail,
+  updateUser,
+  updateUserByEmail,
   deactivateUser,
+  deactivateOwnUser,
+  reactivateUser,
   createChannel,
   getStreams,
   deleteTopic,

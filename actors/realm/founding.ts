@@ -79,8 +79,9 @@ export function newUser(given: {
     botType: null,
     botOwnerId: null,
     avatarVersion: 1,
-    avatarFile: null,
     settings: {},
+    avatarFile: null,
+    canChangeUserEmails: false,
   };
 }
 
