@@ -5,6 +5,7 @@
 
 import type { GroupSettingName } from "../schemas/group-settings.ts";
 import type { GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
+import type { ProfileDatum } from "../schemas/users.ts";
 import type { ParsedContent } from "../src/domain/markdown/render.ts";
 import type { Ticket } from "./effects.ts";
 
@@ -107,6 +108,25 @@ export interface TopicDeletionRequest {
   readonly deadline: number;
 }
 
+/** Whose account: by id, or by an address as the caller knows it, on the host that the caller calls this server (spec 4.8). */
+export type UserTarget = { readonly id: number } | { readonly address: string; readonly host: string };
+
+/** Spec 4.8; null leaves as it is. */
+export interface UserUpdate {
+  readonly target: UserTarget;
+  readonly fullName: string | null;
+  /** Any number: which are roles is decided with the rest (D11). */
+  readonly role: number | null;
+  readonly profileData: readonly ProfileDatum[];
+  readonly newEmail: string | null;
+}
+
+export interface UserDeactivation {
+  readonly userId: number;
+  /** null: no mail; "": a mail without a text of the caller's (spec 4.20). */
+  readonly comment: string | null;
+}
+
 /** What each type of command carries. */
 export interface CommandParams {
   "realm.found": {
@@ -123,9 +143,13 @@ export interface CommandParams {
     readonly passwordHash: string;
     readonly role: Role;
   };
-  "user.deactivate": { readonly userId: number };
   "user.change-settings": SettingsChange;
   "realm.change-settings-defaults": { readonly settings: Readonly<Record<string, unknown>> };
+  "user.update": UserUpdate;
+  "user.deactivate": UserDeactivation;
+  "user.deactivate-self": Record<string, never>;
+  "user.reactivate": { readonly userId: number };
+  "user.grant-email-changes": { readonly email: string; readonly isGranted: boolean };
   "channel.create": ChannelCreate;
   "members.change": MembershipChange;
   "subscriptions.add": SubscribeRequest;

@@ -16,6 +16,10 @@ export const errorCodes = {
   AUTHENTICATION_FAILED: { status: 401, meaning: "E-mail address or password is wrong." },
   USER_DEACTIVATED: { status: 401, meaning: "The account is deactivated." },
   UNAUTHORIZED_PRINCIPAL: { status: 400, meaning: "The operation needs a higher role." },
+  CANNOT_DEACTIVATE_LAST_USER: {
+    status: 400,
+    meaning: "The caller is the last owner or the last person (`is_last_owner`, `entity`).",
+  },
   NOT_FOUND: { status: 404, meaning: "No such path or resource." },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -90,6 +94,13 @@ export const refuse = {
     }),
   onlyEmptyTopicAllowed: (name: string) =>
     refusal("BAD_REQUEST", `Only the ${name} topic is allowed in this channel.`, { empty_topic_display_name: name }),
+  cannotDeactivateLastUser: (isLastOwner: boolean) => {
+    const entity = isLastOwner ? "organization owner" : "user";
+    return refusal("CANNOT_DEACTIVATE_LAST_USER", `Cannot deactivate the only ${entity}`, {
+      is_last_owner: isLastOwner,
+      entity,
+    });
+  },
   noSuchUser: () => refusal("BAD_REQUEST", "No such user"),
   channelWildcardNotAllowed: () =>
     refusal(

@@ -13,7 +13,18 @@ import {
   updateUserSettingsDefaults,
 } from "./settings.ts";
 import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
-import { createUser, deactivateUser, getOwnUser, getUsers } from "./users.ts";
+import {
+  createUser,
+  deactivateOwnUser,
+  deactivateUser,
+  getOwnUser,
+  getUser,
+  getUserByEmail,
+  getUsers,
+  reactivateUser,
+  updateUser,
+  updateUserByEmail,
+} from "./users.ts";
 
 export const endpoints = [
   getServerSettings,
@@ -21,11 +32,17 @@ export const endpoints = [
   createUser,
   getOwnUser,
   getUsers,
+  getUser,
+  getUserByEmail,
+  updateUser,
+  updateUserByEmail,
   deactivateUser,
   updateSettings,
   updateDisplaySettings,
   updateNotificationSettings,
   updateUserSettingsDefaults,
+  deactivateOwnUser,
+  reactivateUser,
   createChannel,
   getStreams,
   deleteTopic,

@@ -28,6 +28,7 @@ export const limits = {
   email_code_points_max: 254,
   password_bytes_max: 1024,
   password_code_points_min: 8,
+  deactivation_comment_code_points_max: 2000,
   client_name_code_points_max: 30,
   local_id_code_points_max: 64,
   timezone_code_points_max: 64,
@@ -54,6 +55,14 @@ export const limits = {
   narrow_terms_max: 100,
   narrow_rows_per_pass_max: 1000,
   recent_direct_conversations_max: 1000,
+  profile_values_per_update_max: 100,
+  profile_values_per_user_max: 1000,
+  /** How many of a guest's direct conversations are looked through for people whom they may know. */
+  known_conversations_max: 10_000,
+  /** Changes of what somebody may see that are told one by one; with more, their queues end and they register again. */
+  sight_events_max: 1000,
+  sight_pairs_max: 100_000,
+  pending_mails_scanned_max: 10_000,
 
   // Turns and mailboxes
   turn_commands_max: 512,
@@ -78,6 +87,10 @@ export const limits = {
   // Topic deletion (spec 4.13)
   topic_deletion_batch_messages: 100,
   topic_deletion_waiters_max: 100,
+
+  // Encoded lists of users (spec 4.15)
+  encoded_users_per_piece: 256,
+  encoded_users_bytes_max: 256 * 1024 * 1024,
 
   // Event queues and sockets (realtime.md, Bounds)
   queues_per_user_max: 100,

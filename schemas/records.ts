@@ -220,6 +220,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
     "avatarVersion",
     "settings",
     "avatarFile",
+    "canChangeUserEmails",
   ],
   credentials: ["userId", "passwordHash"],
   apiKeys: ["hash", "userId", "createdAt"],

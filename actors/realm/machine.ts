@@ -14,7 +14,9 @@ import { continueChange } from "./membership.ts";
 import { persistPresence } from "./presence.ts";
 import { changeSettingsDefaults } from "./settings-defaults.ts";
 import { addSubscriptions, removeSubscriptions } from "./subscriptions.ts";
-import { createUser, deactivateUser } from "./users.ts";
+import { deactivateSelf, deactivateUser, reactivateUser } from "./user-deactivation.ts";
+import { grantEmailChanges, updateUser } from "./user-updates.ts";
+import { createUser } from "./users.ts";
 
 export interface RealmContext {
   readonly isFounded: boolean;
@@ -38,6 +40,10 @@ export const realmMachine = setup({
     active: {
       on: {
         "user.create": { actions: decide(createUser) },
+        "user.update": { actions: decide(updateUser) },
+        "user.deactivate-self": { actions: decide(deactivateSelf) },
+        "user.reactivate": { actions: decide(reactivateUser) },
+        "user.grant-email-changes": { actions: decide(grantEmailChanges) },
         "user.deactivate": { actions: decide(deactivateUser) },
         "user.email-change.confirm": { actions: decide(confirmEmailChange) },
         "realm.change-settings-defaults": { actions: decide(changeSettingsDefaults) },

@@ -19,6 +19,8 @@ export interface UserRecord {
   readonly settings: Readonly<Record<string, unknown>>;
   /** Name of the uploaded image in the realm's files; null: the picture is made from the address. */
   readonly avatarFile: string | null;
+  /** Granted to single owners on the command line (D7). */
+  readonly canChangeUserEmails: boolean;
 }
 
 export interface CredentialRecord {

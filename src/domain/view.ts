@@ -61,6 +61,13 @@ export interface RealmEmojiView {
   all(): Iterable<RealmEmojiRecord>;
 }
 
+/** Numbers of what lists of users are made of: with the same number, the content is the same. */
+export interface PeopleVersionsView {
+  readonly latest: number;
+  /** Of the people with ids from `piece * encoded_users_per_piece` on, as many as that. */
+  ofPiece(piece: number): number;
+}
+
 /** A slice of a table; `start` inclusive, `end` exclusive, also when `reverse` (start is then the high end). */
 export interface RangeOptions<T extends TableName> {
   readonly start?: KeyOf<T> | readonly (number | string)[];
@@ -82,6 +89,7 @@ export interface View {
   readonly subscriptions: SubscriptionsView;
   readonly groups: GroupsView;
   readonly realmEmoji: RealmEmojiView;
+  readonly peopleVersions: PeopleVersionsView;
   apiKey(hash: string): ApiKeyRecord | undefined;
   apiKeysOf(userId: number): readonly ApiKeyRecord[];
   queue(id: string): QueueRecord | undefined;

@@ -183,7 +183,11 @@ function performed(handled: Handled, { ignored, headers, ifNoneMatch }: Framing)
     return { status: 304, body: "", headers: tagged };
   }
   const rest = ignored.length > 0 ? `,${JSON.stringify(listed).slice(1, -1)}` : "";
-  return { status: 200, body: `{"result":"success","msg":"",${handled.fields}${rest}}`, headers: tagged };
+  if (handled.kind === "encoded") {
+    return { status: 200, body: `{"result":"success","msg":"",${handled.fields}${rest}}`, headers: tagged };
+  }
+  const body = rest === "" ? handled.body : Buffer.concat([handled.body.subarray(0, -1), Buffer.from(`${rest}}`)]);
+  return { status: 200, body, headers: tagged };
 }
 
 /** Answers differ by caller: a client may keep one, but asks each time. */

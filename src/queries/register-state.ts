@@ -5,7 +5,7 @@
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
-import { apiEmail, avatarUrl, userBody } from "../domain/people.ts";
+import { apiEmail, avatarUrl } from "../domain/people.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../domain/permissions.ts";
 import type { View } from "../domain/view.ts";
 import {
@@ -17,6 +17,7 @@ import {
   subscriptionBody,
   visibleChannels,
 } from "./channels.ts";
+import { shownPeople } from "./known-people.ts";
 import { newestReceived } from "./messages.ts";
 import { presenceState } from "./presence.ts";
 import { realmState } from "./realm-state.ts";
@@ -44,13 +45,8 @@ export function registerState(
 /** Read state is derived from watermarks that no operation sets yet: nothing is reported as unread. */
 const emptyUnread = { count: 0, pms: [], streams: [], huddles: [], mentions: [], old_unreads_missing: false };
 
-const realmUser: Section = (view, user, { clientGravatar }) => {
-  const active: unknown[] = [];
-  const inactive: unknown[] = [];
-  for (const person of view.users.all()) {
-    const { is_active: isActive, ...body } = userBody(person, user, clientGravatar);
-    (isActive ? active : inactive).push({ ...body, ...(person.botType === null ? { profile_data: {} } : {}) });
-  }
+const realmUser: Section = (view, user, { clientGravatar, allowsIncompleteUserList }) => {
+  const { active, inactive } = shownPeople(view, user, { clientGravatar, allowsIncompleteUserList });
   return {
     realm_users: active,
     realm_non_active_users: inactive,

@@ -110,8 +110,11 @@ const subscription: EventKind = {
 };
 
 const defaultStreams: EventKind = {
-  key: (_view, _record, user) => (isGuest(user) ? null : ""),
-  build: (view) => [{ type: "default_streams", default_streams: defaultChannelIds(view) }],
+  // Guests join no channels by default; they are told so when they become guests.
+  key: (_view, record, user) => (isGuest(user) ? (record.audience.to === "users" ? "guest" : null) : ""),
+  build: (view, _record, user) => [
+    { type: "default_streams", default_streams: isGuest(user) ? [] : defaultChannelIds(view) },
+  ],
 };
 
 /** Of the newly online, those whom the viewer may know of, where the server limits it (spec 4.7). */

@@ -331,6 +331,11 @@ export class SocketSession {
     if (this.#callsPending === 0) this.close("goingAway");
   }
 
+  /** Somebody of the hub's realm was deactivated. */
+  departed(hub: Hub, userId: number): void {
+    if (this.#options.hub === hub && this.#user?.id === userId) this.close("deactivated");
+  }
+
   drained(): void {
     this.#reader?.drained();
   }

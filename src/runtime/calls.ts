@@ -18,7 +18,16 @@ export interface EncodedAnswer {
   readonly etag?: string;
 }
 
-export type Handled = AskResult | EncodedAnswer;
+/** An answer that is ready to be sent as it is, envelope and all; it is shared by many answers and never written to. */
+export interface WholeAnswer {
+  readonly kind: "whole";
+  /** UTF-8 JSON of an object. */
+  readonly body: Buffer;
+  /** As in EncodedAnswer. */
+  readonly etag: string;
+}
+
+export type Handled = AskResult | EncodedAnswer | WholeAnswer;
 
 export interface Call<P = unknown> {
   readonly realm: Realm;

@@ -54,6 +54,9 @@ export class RealmView implements View {
   get realmEmoji() {
     return this.#projections.realmEmoji;
   }
+  get peopleVersions() {
+    return this.#projections.peopleVersions;
+  }
   apiKey(hash: string) {
     return this.#projections.apiKeys.get(hash);
   }

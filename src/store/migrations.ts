@@ -13,7 +13,7 @@ export const storeVersion = 1;
 export const rowVersions: Readonly<Record<TableName, number>> = {
   meta: 1,
   realm: 2,
-  users: 1,
+  users: 2,
   credentials: 1,
   apiKeys: 1,
   groups: 1,
@@ -71,6 +71,7 @@ export function migrateEnvironment(environment: Environment, version: number): v
 /** `rowMigrations[table][n]` turns a row of version n into one of version n + 1. */
 const rowMigrations: Partial<Record<TableName, Readonly<Record<number, (row: Row) => Row>>>> = {
   realm: { 1: (row) => ({ ...row, userDefaults: {} }) },
+  users: { 1: (row) => ({ ...row, canChangeUserEmails: false }) },
 };
 
 /** @throws Error when there is no way from `version` to today's. */

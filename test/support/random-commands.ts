@@ -36,7 +36,9 @@ const durable: fc.Arbitrary<Command> = fc.oneof(
       ),
   },
   fc.integer({ min: 1, max: 5 }).map((index) => commands.createUser(`p${index}@example.com`)),
-  fc.constantFrom(2, 5, 6, 6).map((id) => command({ actor: "realm" }, "user.deactivate", { userId: id }, 2)),
+  fc
+    .constantFrom(2, 5, 6, 6)
+    .map((id) => command({ actor: "realm" }, "user.deactivate", { userId: id, comment: null }, 2)),
   fc
     .tuple(channelName, fc.array(userId, { maxLength: 4 }), userId)
     .map(([name, ids, callerId]) => commands.createChannel(name, ids, callerId)),

@@ -4,6 +4,7 @@ import type { Environment } from "../environment.ts";
 import { ChannelsProjection, SubscriptionsProjection } from "./channels.ts";
 import { RealmEmojiProjection } from "./emoji.ts";
 import { GroupsProjection } from "./groups.ts";
+import { PeopleVersions } from "./people-versions.ts";
 import type { Delta, Projection } from "./projection.ts";
 import { PresenceProjection, QueuesProjection, RealmProjection } from "./queues.ts";
 import { ApiKeysProjection, UsersProjection } from "./users.ts";
@@ -18,7 +19,9 @@ export class RealmProjections {
   readonly queues = new QueuesProjection();
   readonly presence = new PresenceProjection();
   readonly realmEmoji = new RealmEmojiProjection();
+  readonly peopleVersions = new PeopleVersions();
   readonly #byTable = new Map<TableName, Projection[]>();
+  readonly #counted = new Set<TableName>(this.peopleVersions.tables);
 
   constructor() {
     for (const projection of this.#all()) {
@@ -63,6 +66,7 @@ export class RealmProjections {
   }
 
   apply(delta: Delta): void {
+    if (this.#counted.has(delta.table)) this.peopleVersions.apply(delta);
     const readers = this.#byTable.get(delta.table);
     if (readers === undefined) return;
     for (const reader of readers) reader.apply(delta);
