@@ -82,6 +82,17 @@ export interface MessagePost {
   readonly localId: string | null;
 }
 
+/** null: not passed, so it stays (spec 4.12). */
+export interface StatusChange {
+  readonly text: string | null;
+  readonly emojiName: string | null;
+  readonly emojiCode: string | null;
+  readonly reactionType: string | null;
+  readonly away: boolean | null;
+  /** The caller's own; else an administrator's change of somebody else's (spec 4.11). */
+  readonly isOwn: boolean;
+}
+
 export type TypingTarget =
   | { readonly kind: "direct"; readonly userIds: readonly number[] }
   | { readonly kind: "channel"; readonly channelId: number; readonly topic: string };
@@ -117,6 +128,7 @@ export interface CommandParams {
   "channel.find-first-message": { readonly channelId: number };
   "presence.persist": { readonly rows: readonly unknown[] };
   "user.api-key.add": { readonly hash: string };
+  "status.update": StatusChange;
   "queue.register": QueueRegistration;
   "queue.delete": { readonly queueId: string };
   "message.post": MessagePost;

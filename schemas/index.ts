@@ -6,6 +6,7 @@ import { getMessage, getMessages, sendMessage } from "./messages.ts";
 import { setTypingStatus, updatePresence } from "./presence.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
 import { getServerSettings } from "./server.ts";
+import { getUserStatus, updateStatus, updateStatusForUser } from "./status.ts";
 import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
 import { createUser, deactivateUser, getOwnUser, getUsers } from "./users.ts";
 
@@ -16,6 +17,9 @@ export const endpoints = [
   getOwnUser,
   getUsers,
   deactivateUser,
+  updateStatus,
+  updateStatusForUser,
+  getUserStatus,
   createChannel,
   getStreams,
   deleteTopic,

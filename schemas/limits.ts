@@ -25,6 +25,8 @@ export const limits = {
   message_code_points_max: 10_000,
   full_name_code_points_max: 100,
   group_name_code_points_max: 100,
+  status_text_code_points_max: 60,
+  emoji_name_or_code_code_points_max: 200,
   email_code_points_max: 254,
   password_bytes_max: 1024,
   password_code_points_min: 8,

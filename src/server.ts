@@ -19,6 +19,7 @@ import { channelRoutes } from "./http/routes/channels.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
 import { serverRoutes } from "./http/routes/server.ts";
+import { statusRoutes } from "./http/routes/status.ts";
 import { subscriptionRoutes } from "./http/routes/subscriptions.ts";
 import { userRoutes } from "./http/routes/users.ts";
 import { createApp, HttpServer, type TlsOptions, type WebApp } from "./http/server.ts";
@@ -209,6 +210,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...serverRoutes,
       ...authenticationRoutes(passwords, rates),
       ...userRoutes(passwords),
+      ...statusRoutes,
       ...channelRoutes(channelOptions),
       ...subscriptionRoutes(channelOptions),
       ...messageRoutes,

@@ -22,6 +22,7 @@ import { newestReceived } from "./messages.ts";
 import { presenceState } from "./presence.ts";
 import { realmState } from "./realm-state.ts";
 import type { Section, StateRequest } from "./state-section.ts";
+import { userStatusState } from "./status.ts";
 import { userGroupsState } from "./user-groups.ts";
 
 /** @param types null: everything */
@@ -167,7 +168,7 @@ const sections: Readonly<Record<string, Section>> = {
   stop_words: nothing({ stop_words: [] }),
   update_display_settings: flatSettings,
   update_global_notifications: flatSettings,
-  user_status: nothing({ user_status: {} }),
+  user_status: userStatusState,
   user_topic: nothing({ user_topics: [] }),
   video_calls: nothing({ has_zoom_token: false }),
 };
