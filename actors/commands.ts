@@ -129,6 +129,23 @@ export interface CommandParams {
   "presence.persist": { readonly rows: readonly unknown[] };
   "user.api-key.add": { readonly hash: string };
   "status.update": StatusChange;
+  "navigation-views.add": {
+    readonly fragment: string;
+    readonly isPinned: boolean;
+    /** null: not passed. */
+    readonly name: string | null;
+  };
+  /** null: not passed, so it stays. */
+  "navigation-views.update": {
+    readonly fragment: string;
+    readonly isPinned: boolean | null;
+    readonly name: string | null;
+  };
+  "navigation-views.remove": { readonly fragment: string };
+  "saved-snippets.add": { readonly title: string; readonly content: string };
+  /** null: not passed, so it stays. */
+  "saved-snippets.update": { readonly id: number; readonly title: string | null; readonly content: string | null };
+  "saved-snippets.remove": { readonly id: number };
   "queue.register": QueueRegistration;
   "queue.delete": { readonly queueId: string };
   "message.post": MessagePost;

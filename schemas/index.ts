@@ -3,8 +3,10 @@ import { fetchApiKey } from "./authentication.ts";
 import { createChannel, deleteTopic, getStreams } from "./channels.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { getMessage, getMessages, sendMessage } from "./messages.ts";
+import { addNavigationView, editNavigationView, getNavigationViews, removeNavigationView } from "./navigation-views.ts";
 import { setTypingStatus, updatePresence } from "./presence.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
+import { createSavedSnippet, deleteSavedSnippet, editSavedSnippet, getSavedSnippets } from "./saved-snippets.ts";
 import { getServerSettings } from "./server.ts";
 import { getUserStatus, updateStatus, updateStatusForUser } from "./status.ts";
 import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
@@ -20,6 +22,14 @@ export const endpoints = [
   updateStatus,
   updateStatusForUser,
   getUserStatus,
+  getNavigationViews,
+  addNavigationView,
+  editNavigationView,
+  removeNavigationView,
+  getSavedSnippets,
+  createSavedSnippet,
+  editSavedSnippet,
+  deleteSavedSnippet,
   createChannel,
   getStreams,
   deleteTopic,

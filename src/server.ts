@@ -17,7 +17,9 @@ import { countFailedKey, personName, RateLimits } from "./http/rate-limits.ts";
 import { authenticationRoutes } from "./http/routes/authentication.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
+import { navigationViewRoutes } from "./http/routes/navigation-views.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
+import { savedSnippetRoutes } from "./http/routes/saved-snippets.ts";
 import { serverRoutes } from "./http/routes/server.ts";
 import { statusRoutes } from "./http/routes/status.ts";
 import { subscriptionRoutes } from "./http/routes/subscriptions.ts";
@@ -211,6 +213,8 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...authenticationRoutes(passwords, rates),
       ...userRoutes(passwords),
       ...statusRoutes,
+      ...navigationViewRoutes,
+      ...savedSnippetRoutes,
       ...channelRoutes(channelOptions),
       ...subscriptionRoutes(channelOptions),
       ...messageRoutes,

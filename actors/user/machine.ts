@@ -5,7 +5,9 @@
 import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
 import { addApiKey } from "./api-keys.ts";
+import { addNavigationView, removeNavigationView, updateNavigationView } from "./navigation-views.ts";
 import { deleteQueue, registerQueue } from "./queues.ts";
+import { addSavedSnippet, removeSavedSnippet, updateSavedSnippet } from "./saved-snippets.ts";
 import { updateStatus } from "./status.ts";
 
 export type UserContext = Record<string, never>;
@@ -25,6 +27,12 @@ export const userMachine = setup({
       on: {
         "user.api-key.add": { actions: decide(addApiKey) },
         "status.update": { actions: decide(updateStatus) },
+        "navigation-views.add": { actions: decide(addNavigationView) },
+        "navigation-views.update": { actions: decide(updateNavigationView) },
+        "navigation-views.remove": { actions: decide(removeNavigationView) },
+        "saved-snippets.add": { actions: decide(addSavedSnippet) },
+        "saved-snippets.update": { actions: decide(updateSavedSnippet) },
+        "saved-snippets.remove": { actions: decide(removeSavedSnippet) },
         "queue.register": { actions: decide(registerQueue) },
         "queue.delete": { actions: decide(deleteQueue) },
       },

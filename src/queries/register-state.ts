@@ -19,8 +19,10 @@ import {
   visibleChannels,
 } from "./channels.ts";
 import { newestReceived } from "./messages.ts";
+import { navigationViewsState } from "./navigation-views.ts";
 import { presenceState } from "./presence.ts";
 import { realmState } from "./realm-state.ts";
+import { savedSnippetsState } from "./saved-snippets.ts";
 import type { Section, StateRequest } from "./state-section.ts";
 import { userStatusState } from "./status.ts";
 import { userGroupsState } from "./user-groups.ts";
@@ -154,7 +156,7 @@ const sections: Readonly<Record<string, Section>> = {
   drafts: nothing({ drafts: [] }),
   muted_topics: nothing({ muted_topics: [] }),
   muted_users: nothing({ muted_users: [] }),
-  navigation_views: nothing({ navigation_views: [] }),
+  navigation_views: navigationViewsState,
   onboarding_steps: nothing({ onboarding_steps: [] }),
   realm_domains: nothing({ realm_domains: [] }),
   realm_emoji: nothing({ realm_emoji: {} }),
@@ -162,7 +164,7 @@ const sections: Readonly<Record<string, Section>> = {
   realm_linkifiers: nothing({ realm_linkifiers: [] }),
   realm_playgrounds: nothing({ realm_playgrounds: [] }),
   reminders: nothing({ reminders: [] }),
-  saved_snippets: nothing({ saved_snippets: [] }),
+  saved_snippets: savedSnippetsState,
   scheduled_messages: nothing({ scheduled_messages: [] }),
   starred_messages: nothing({ starred_messages: [] }),
   stop_words: nothing({ stop_words: [] }),
