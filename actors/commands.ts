@@ -93,6 +93,18 @@ export interface StatusChange {
   readonly isOwn: boolean;
 }
 
+/** A draft whose texts are within their bounds. */
+export interface DraftContent {
+  /** "" has no address. */
+  readonly type: "" | "channel" | "direct";
+  /** One channel, or people, each once. */
+  readonly to: readonly number[];
+  readonly topic: string;
+  readonly content: string;
+  /** Milliseconds; null: the turn's time. */
+  readonly changedAt: number | null;
+}
+
 export type TypingTarget =
   | { readonly kind: "direct"; readonly userIds: readonly number[] }
   | { readonly kind: "channel"; readonly channelId: number; readonly topic: string };
@@ -146,6 +158,13 @@ export interface CommandParams {
   /** null: not passed, so it stays. */
   "saved-snippets.update": { readonly id: number; readonly title: string | null; readonly content: string | null };
   "saved-snippets.remove": { readonly id: number };
+  "drafts.add": { readonly drafts: readonly DraftContent[] };
+  "drafts.update": { readonly id: number; readonly draft: DraftContent };
+  "drafts.remove": { readonly id: number };
+  "alert-words.add": { readonly words: readonly string[] };
+  "alert-words.remove": { readonly words: readonly string[] };
+  "muted-users.add": { readonly userId: number };
+  "muted-users.remove": { readonly userId: number };
   "queue.register": QueueRegistration;
   "queue.delete": { readonly queueId: string };
   "message.post": MessagePost;

@@ -90,6 +90,7 @@ export const refuse = {
     }),
   onlyEmptyTopicAllowed: (name: string) =>
     refusal("BAD_REQUEST", `Only the ${name} topic is allowed in this channel.`, { empty_topic_display_name: name }),
+  draftsNotKept: () => refusal("BAD_REQUEST", "User has disabled synchronizing drafts."),
   noSuchUser: () => refusal("BAD_REQUEST", "No such user"),
   channelWildcardNotAllowed: () =>
     refusal(

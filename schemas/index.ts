@@ -1,8 +1,11 @@
 /** Every operation of the server: one list for the router, the reference, the fuzz and the differential test. */
+import { addAlertWords, getAlertWords, removeAlertWords } from "./alert-words.ts";
 import { fetchApiKey } from "./authentication.ts";
 import { createChannel, deleteTopic, getStreams } from "./channels.ts";
+import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { getMessage, getMessages, sendMessage } from "./messages.ts";
+import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, editNavigationView, getNavigationViews, removeNavigationView } from "./navigation-views.ts";
 import { setTypingStatus, updatePresence } from "./presence.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
@@ -30,6 +33,15 @@ export const endpoints = [
   createSavedSnippet,
   editSavedSnippet,
   deleteSavedSnippet,
+  getDrafts,
+  createDrafts,
+  editDraft,
+  deleteDraft,
+  getAlertWords,
+  addAlertWords,
+  removeAlertWords,
+  muteUser,
+  unmuteUser,
   createChannel,
   getStreams,
   deleteTopic,

@@ -14,9 +14,12 @@ import { clientName } from "./http/client-name.ts";
 import { Passwords } from "./http/passwords.ts";
 import { createPerformer } from "./http/performer.ts";
 import { countFailedKey, personName, RateLimits } from "./http/rate-limits.ts";
+import { alertWordRoutes } from "./http/routes/alert-words.ts";
 import { authenticationRoutes } from "./http/routes/authentication.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
+import { draftRoutes } from "./http/routes/drafts.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
+import { mutedUserRoutes } from "./http/routes/muted-users.ts";
 import { navigationViewRoutes } from "./http/routes/navigation-views.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
 import { savedSnippetRoutes } from "./http/routes/saved-snippets.ts";
@@ -215,6 +218,9 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...statusRoutes,
       ...navigationViewRoutes,
       ...savedSnippetRoutes,
+      ...draftRoutes,
+      ...alertWordRoutes,
+      ...mutedUserRoutes,
       ...channelRoutes(channelOptions),
       ...subscriptionRoutes(channelOptions),
       ...messageRoutes,

@@ -4,7 +4,10 @@
  */
 import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
+import { addAlertWords, removeAlertWords } from "./alert-words.ts";
 import { addApiKey } from "./api-keys.ts";
+import { addDrafts, removeDraft, updateDraft } from "./drafts.ts";
+import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, removeNavigationView, updateNavigationView } from "./navigation-views.ts";
 import { deleteQueue, registerQueue } from "./queues.ts";
 import { addSavedSnippet, removeSavedSnippet, updateSavedSnippet } from "./saved-snippets.ts";
@@ -33,6 +36,13 @@ export const userMachine = setup({
         "saved-snippets.add": { actions: decide(addSavedSnippet) },
         "saved-snippets.update": { actions: decide(updateSavedSnippet) },
         "saved-snippets.remove": { actions: decide(removeSavedSnippet) },
+        "drafts.add": { actions: decide(addDrafts) },
+        "drafts.update": { actions: decide(updateDraft) },
+        "drafts.remove": { actions: decide(removeDraft) },
+        "alert-words.add": { actions: decide(addAlertWords) },
+        "alert-words.remove": { actions: decide(removeAlertWords) },
+        "muted-users.add": { actions: decide(muteUser) },
+        "muted-users.remove": { actions: decide(unmuteUser) },
         "queue.register": { actions: decide(registerQueue) },
         "queue.delete": { actions: decide(deleteQueue) },
       },

@@ -9,6 +9,7 @@ import { userSettings } from "../../schemas/user-settings.ts";
 import { apiEmail, avatarUrl, userBody } from "../domain/people.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../domain/permissions.ts";
 import type { View } from "../domain/view.ts";
+import { alertWordsState } from "./alert-words.ts";
 import {
   channelBody,
   defaultChannelIds,
@@ -18,7 +19,9 @@ import {
   subscriptionBody,
   visibleChannels,
 } from "./channels.ts";
+import { draftsState } from "./drafts.ts";
 import { newestReceived } from "./messages.ts";
+import { mutedUsersState } from "./muted-users.ts";
 import { navigationViewsState } from "./navigation-views.ts";
 import { presenceState } from "./presence.ts";
 import { realmState } from "./realm-state.ts";
@@ -149,13 +152,13 @@ const sections: Readonly<Record<string, Section>> = {
   presence,
   user_settings: ownSettings,
   recent_private_conversations: recentPrivateConversations,
-  alert_words: nothing({ alert_words: [] }),
+  alert_words: alertWordsState,
   channel_folders: nothing({ channel_folders: [] }),
   custom_profile_fields: nothing({ custom_profile_fields: [], custom_profile_field_types: {} }),
   default_stream_groups: nothing({ realm_default_stream_groups: [] }),
-  drafts: nothing({ drafts: [] }),
+  drafts: draftsState,
   muted_topics: nothing({ muted_topics: [] }),
-  muted_users: nothing({ muted_users: [] }),
+  muted_users: mutedUsersState,
   navigation_views: navigationViewsState,
   onboarding_steps: nothing({ onboarding_steps: [] }),
   realm_domains: nothing({ realm_domains: [] }),

@@ -5,9 +5,10 @@ import { builtInFragments } from "../../schemas/navigation-views.ts";
 import { roles } from "../../schemas/types.ts";
 import { navigationViewKey } from "../../src/domain/navigation-views.ts";
 import type { Client, Params } from "../support/client.ts";
-import { botOf, type Event, Follower, outcome, personOf, refusal, success, write } from "../support/conversation.ts";
+import { botOf, type Event, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
 import { restart } from "../support/restart.ts";
+import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -114,11 +115,12 @@ t.test("[S3] fragment and name at their bounds; the longest fragment can be name
 t.test("[S3] navigation_views_per_user_max: one more is refused, in both ways of making one", async (t) => {
   const person = await anybody();
   const countMax = limits.navigation_views_per_user_max;
-  for (let index = 0; index < countMax - 1; index++) {
+  const rows = Array.from({ length: countMax - 1 }, (_, index) => {
     const fragment = `narrow/${index}`;
     const row = { userId: person.userId, fragment, isPinned: true, name: `view ${index}` };
-    write(server, "navigationViews", navigationViewKey(person.userId, fragment), row);
-  }
+    return [navigationViewKey(person.userId, fragment), row] as const;
+  });
+  writeMany(server, "navigationViews", rows);
   t.strictSame(outcome(await person.post("/navigation_views", alerted)), success());
   t.equal((await viewsOf(person)).length, countMax);
   const tooMany = refusal("Too many navigation views");

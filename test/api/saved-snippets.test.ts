@@ -3,10 +3,11 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
-import { botOf, type Event, Follower, outcome, personOf, refusal, success, write } from "../support/conversation.ts";
+import { botOf, type Event, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
+import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -95,10 +96,11 @@ t.test("[behaviour 1.8] title and content at their bounds, counted in code point
 t.test("[S3] saved_snippets_per_user_max: one more is refused, until one is deleted", async (t) => {
   const person = await anybody();
   const countMax = limits.saved_snippets_per_user_max;
-  for (let index = 1; index < countMax; index++) {
+  const rows = Array.from({ length: countMax - 1 }, (_, index) => {
     const id = 1_000_000 + index;
-    write(server, "savedSnippets", [person.userId, id], { id, userId: person.userId, ...hello, createdAt: 0 });
-  }
+    return [[person.userId, id], { id, userId: person.userId, ...hello, createdAt: 0 }] as const;
+  });
+  writeMany(server, "savedSnippets", rows);
   const last = await save(person);
   t.equal((await snippetsOf(person)).length, countMax);
   t.strictSame(outcome(await person.post("/saved_snippets", hello)), refusal("Too many saved snippets"));
