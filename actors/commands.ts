@@ -98,6 +98,27 @@ export interface Login {
   readonly fingerprint: string;
   readonly client: string;
   readonly address: string;
+/** null: not passed, so it stays (spec 4.12). */
+export interface StatusChange {
+  readonly text: string | null;
+  readonly emojiName: string | null;
+  readonly emojiCode: string | null;
+  readonly reactionType: string | null;
+  readonly away: boolean | null;
+  /** The caller's own; else an administrator's change of somebody else's (spec 4.11). */
+  readonly isOwn: boolean;
+}
+
+/** A draft whose texts are within their bounds. */
+export interface DraftContent {
+  /** "" has no address. */
+  readonly type: "" | "channel" | "direct";
+  /** One channel, or people, each once. */
+  readonly to: readonly number[];
+  readonly topic: string;
+  readonly content: string;
+  /** Milliseconds; null: the turn's time. */
+  readonly changedAt: number | null;
 }
 
 export type TypingTarget =
@@ -168,6 +189,32 @@ export interface CommandParams {
   /** `reason` names codes only, never content (S2). */
   "mail.failed": { readonly isPermanent: boolean; readonly reason: string };
   "mail.due": Record<string, never>;
+  "user.api-key.add": { readonly hash: string };
+  "status.update": StatusChange;
+  "navigation-views.add": {
+    readonly fragment: string;
+    readonly isPinned: boolean;
+    /** null: not passed. */
+    readonly name: string | null;
+  };
+  /** null: not passed, so it stays. */
+  "navigation-views.update": {
+    readonly fragment: string;
+    readonly isPinned: boolean | null;
+    readonly name: string | null;
+  };
+  "navigation-views.remove": { readonly fragment: string };
+  "saved-snippets.add": { readonly title: string; readonly content: string };
+  /** null: not passed, so it stays. */
+  "saved-snippets.update": { readonly id: number; readonly title: string | null; readonly content: string | null };
+  "saved-snippets.remove": { readonly id: number };
+  "drafts.add": { readonly drafts: readonly DraftContent[] };
+  "drafts.update": { readonly id: number; readonly draft: DraftContent };
+  "drafts.remove": { readonly id: number };
+  "alert-words.add": { readonly words: readonly string[] };
+  "alert-words.remove": { readonly words: readonly string[] };
+  "muted-users.add": { readonly userId: number };
+  "muted-users.remove": { readonly userId: number };
   "queue.register": QueueRegistration;
   "queue.delete": { readonly queueId: string };
   "message.post": MessagePost;

@@ -101,6 +101,7 @@ export const refuse = {
       entity,
     });
   },
+  draftsNotKept: () => refusal("BAD_REQUEST", "User has disabled synchronizing drafts."),
   noSuchUser: () => refusal("BAD_REQUEST", "No such user"),
   channelWildcardNotAllowed: () =>
     refusal(

@@ -1,10 +1,15 @@
 /** Every operation of the server: one list for the router, the reference, the fuzz and the differential test. */
+import { addAlertWords, getAlertWords, removeAlertWords } from "./alert-words.ts";
 import { fetchApiKey } from "./authentication.ts";
 import { createChannel, deleteTopic, getStreams } from "./channels.ts";
+import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { getMessage, getMessages, sendMessage } from "./messages.ts";
+import { muteUser, unmuteUser } from "./muted-users.ts";
+import { addNavigationView, editNavigationView, getNavigationViews, removeNavigationView } from "./navigation-views.ts";
 import { setTypingStatus, updatePresence } from "./presence.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
+import { createSavedSnippet, deleteSavedSnippet, editSavedSnippet, getSavedSnippets } from "./saved-snippets.ts";
 import { getServerSettings } from "./server.ts";
 import {
   updateDisplaySettings,
@@ -12,6 +17,7 @@ import {
   updateSettings,
   updateUserSettingsDefaults,
 } from "./settings.ts";
+import { getUserStatus, updateStatus, updateStatusForUser } from "./status.ts";
 import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
 import {
   createUser,
@@ -43,6 +49,26 @@ export const endpoints = [
   updateUserSettingsDefaults,
   deactivateOwnUser,
   reactivateUser,
+  updateStatus,
+  updateStatusForUser,
+  getUserStatus,
+  getNavigationViews,
+  addNavigationView,
+  editNavigationView,
+  removeNavigationView,
+  getSavedSnippets,
+  createSavedSnippet,
+  editSavedSnippet,
+  deleteSavedSnippet,
+  getDrafts,
+  createDrafts,
+  editDraft,
+  deleteDraft,
+  getAlertWords,
+  addAlertWords,
+  removeAlertWords,
+  muteUser,
+  unmuteUser,
   createChannel,
   getStreams,
   deleteTopic,

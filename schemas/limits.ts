@@ -25,6 +25,12 @@ export const limits = {
   message_code_points_max: 10_000,
   full_name_code_points_max: 100,
   group_name_code_points_max: 100,
+  status_text_code_points_max: 60,
+  emoji_name_or_code_code_points_max: 200,
+  navigation_view_fragment_bytes_max: 1200,
+  navigation_view_name_code_points_max: 100,
+  saved_snippet_title_code_points_max: 60,
+  alert_word_code_points_max: 100,
   email_code_points_max: 254,
   password_bytes_max: 1024,
   password_code_points_min: 8,
@@ -51,6 +57,13 @@ export const limits = {
   group_members_max: 20_000,
   group_depth_max: 50,
   api_keys_per_user_max: 100,
+  navigation_views_per_user_max: 1000,
+  saved_snippets_per_user_max: 1000,
+  drafts_per_user_max: 1000,
+  /** The end of the year 9999. */
+  draft_timestamp_s_max: 253_402_300_799,
+  alert_words_per_user_max: 1000,
+  muted_users_per_user_max: 1000,
   messages_per_fetch_max: 5000,
   narrow_terms_max: 100,
   narrow_rows_per_pass_max: 1000,
@@ -180,3 +193,7 @@ relate(limits.store_ballast_bytes > limits.turn_bytes_max, "the ballast covers t
 relate(limits.presence_hidden_s > limits.presence_offline_threshold_s, "who hides looks offline at once");
 relate(limits.heartbeat_ms_min < limits.heartbeat_ms_max, "heartbeat window");
 relate(limits.message_code_points_max * 4 < limits.body_bytes_max, "a longest message fits into a body");
+relate(
+  3 * limits.navigation_view_fragment_bytes_max + "/api/v1/navigation_views/".length < limits.path_bytes_max,
+  "a fragment fits into a path with every byte percent-encoded",
+);

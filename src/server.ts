@@ -16,12 +16,18 @@ import { emailChangePages } from "./http/email-change.ts";
 import { Passwords } from "./http/passwords.ts";
 import { createPerformer } from "./http/performer.ts";
 import { countFailedKey, personName, RateLimits } from "./http/rate-limits.ts";
+import { alertWordRoutes } from "./http/routes/alert-words.ts";
 import { authenticationRoutes } from "./http/routes/authentication.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
+import { draftRoutes } from "./http/routes/drafts.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
+import { mutedUserRoutes } from "./http/routes/muted-users.ts";
+import { navigationViewRoutes } from "./http/routes/navigation-views.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
+import { savedSnippetRoutes } from "./http/routes/saved-snippets.ts";
 import { serverRoutes } from "./http/routes/server.ts";
 import { settingsRoutes } from "./http/routes/settings.ts";
+import { statusRoutes } from "./http/routes/status.ts";
 import { subscriptionRoutes } from "./http/routes/subscriptions.ts";
 import { userRoutes } from "./http/routes/users.ts";
 import { createApp, HttpServer, type TlsOptions, type WebApp } from "./http/server.ts";
@@ -233,6 +239,12 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...authenticationRoutes(passwords, rates),
       ...userRoutes(passwords),
       ...settingsRoutes({ passwords, rates }),
+      ...statusRoutes,
+      ...navigationViewRoutes,
+      ...savedSnippetRoutes,
+      ...draftRoutes,
+      ...alertWordRoutes,
+      ...mutedUserRoutes,
       ...channelRoutes(channelOptions),
       ...subscriptionRoutes(channelOptions),
       ...messageRoutes,

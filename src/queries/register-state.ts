@@ -8,6 +8,7 @@ import { roles } from "../../schemas/types.ts";
 import { apiEmail, avatarUrl } from "../domain/people.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../domain/permissions.ts";
 import type { View } from "../domain/view.ts";
+import { alertWordsState } from "./alert-words.ts";
 import {
   channelBody,
   defaultChannelIds,
@@ -18,11 +19,16 @@ import {
   visibleChannels,
 } from "./channels.ts";
 import { shownPeople } from "./known-people.ts";
+import { draftsState } from "./drafts.ts";
 import { newestReceived } from "./messages.ts";
+import { mutedUsersState } from "./muted-users.ts";
+import { navigationViewsState } from "./navigation-views.ts";
 import { presenceState } from "./presence.ts";
 import { realmState } from "./realm-state.ts";
 import { displaySettings, notificationSettings, ownSettings, settingsDefaults } from "./settings.ts";
+import { savedSnippetsState } from "./saved-snippets.ts";
 import type { Section, StateRequest } from "./state-section.ts";
+import { userStatusState } from "./status.ts";
 import { userGroupsState } from "./user-groups.ts";
 
 /** @param types null: everything */
@@ -132,14 +138,14 @@ const sections: Readonly<Record<string, Section>> = {
   presence,
   user_settings: ownSettings,
   recent_private_conversations: recentPrivateConversations,
-  alert_words: nothing({ alert_words: [] }),
+  alert_words: alertWordsState,
   channel_folders: nothing({ channel_folders: [] }),
   custom_profile_fields: nothing({ custom_profile_fields: [], custom_profile_field_types: {} }),
   default_stream_groups: nothing({ realm_default_stream_groups: [] }),
-  drafts: nothing({ drafts: [] }),
+  drafts: draftsState,
   muted_topics: nothing({ muted_topics: [] }),
-  muted_users: nothing({ muted_users: [] }),
-  navigation_views: nothing({ navigation_views: [] }),
+  muted_users: mutedUsersState,
+  navigation_views: navigationViewsState,
   onboarding_steps: nothing({ onboarding_steps: [] }),
   realm_domains: nothing({ realm_domains: [] }),
   realm_emoji: nothing({ realm_emoji: {} }),
@@ -147,7 +153,7 @@ const sections: Readonly<Record<string, Section>> = {
   realm_linkifiers: nothing({ realm_linkifiers: [] }),
   realm_playgrounds: nothing({ realm_playgrounds: [] }),
   reminders: nothing({ reminders: [] }),
-  saved_snippets: nothing({ saved_snippets: [] }),
+  saved_snippets: savedSnippetsState,
   scheduled_messages: nothing({ scheduled_messages: [] }),
   starred_messages: nothing({ starred_messages: [] }),
   stop_words: nothing({ stop_words: [] }),
@@ -155,6 +161,9 @@ const sections: Readonly<Record<string, Section>> = {
   update_display_settings: displaySettings,
   update_global_notifications: notificationSettings,
   user_status: nothing({ user_status: {} }),
+  update_display_settings: flatSettings,
+  update_global_notifications: flatSettings,
+  user_status: userStatusState,
   user_topic: nothing({ user_topics: [] }),
   video_calls: nothing({ has_zoom_token: false }),
 };

@@ -163,6 +163,15 @@ const presence: EventKind = {
   },
 };
 
+/** Told to whoever may know the person (behaviour 2.12). */
+const userStatus: EventKind = {
+  key(view, record, viewer) {
+    const person = view.users.get(record.body["user_id"] as number);
+    return person !== undefined && canAccessUser(view, viewer, person) ? "" : null;
+  },
+  build: plain.build,
+};
+
 const kinds: Readonly<Record<string, EventKind>> = {
   message,
   delete_message: deleteMessage,
@@ -171,6 +180,7 @@ const kinds: Readonly<Record<string, EventKind>> = {
   realm_user: realmUser,
   default_streams: defaultStreams,
   presence,
+  user_status: userStatus,
 };
 
 export function eventKind(type: string): EventKind {
