@@ -50,7 +50,7 @@ export async function ensureBuilt() {
     sourcemap: "linked",
     logLevel: "warning",
     // Native add-ons stay packages; pino loads parts of itself by path.
-    external: ["lmdb", "uWebSockets.js", "@node-rs/argon2", "msgpackr", "pino"],
+    external: ["lmdb", "uWebSockets.js", "@node-rs/argon2", "sharp", "msgpackr", "pino"],
     banner: { js: 'import { createRequire as __cr } from "node:module"; const require = __cr(import.meta.url);' },
   });
   try {

@@ -116,6 +116,10 @@ export interface CommandParams {
   };
   "channel.find-first-message": { readonly channelId: number };
   "presence.persist": { readonly rows: readonly unknown[] };
+  /** `file` as in the row (schemas/files.ts), without the realm's id; null: the picture made from the address. */
+  "user.avatar.set": { readonly file: string | null };
+  "emoji.add": { readonly name: string; readonly file: string; readonly stillFile: string | null };
+  "emoji.deactivate": { readonly name: string };
   "user.api-key.add": { readonly hash: string };
   "queue.register": QueueRegistration;
   "queue.delete": { readonly queueId: string };

@@ -1,6 +1,8 @@
 /** Every operation of the server: one list for the router, the reference, the fuzz and the differential test. */
 import { fetchApiKey } from "./authentication.ts";
+import { deleteAvatar, uploadAvatar } from "./avatars.ts";
 import { createChannel, deleteTopic, getStreams } from "./channels.ts";
+import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { getMessage, getMessages, sendMessage } from "./messages.ts";
 import { setTypingStatus, updatePresence } from "./presence.ts";
@@ -16,6 +18,11 @@ export const endpoints = [
   getOwnUser,
   getUsers,
   deactivateUser,
+  uploadAvatar,
+  deleteAvatar,
+  uploadEmoji,
+  getEmoji,
+  deactivateEmoji,
   createChannel,
   getStreams,
   deleteTopic,

@@ -13,9 +13,13 @@ import { authenticate, verifyKey } from "./http/authentication.ts";
 import { clientName } from "./http/client-name.ts";
 import { Passwords } from "./http/passwords.ts";
 import { createPerformer } from "./http/performer.ts";
+import { picturePages } from "./http/picture-pages.ts";
+import { Pictures } from "./http/pictures.ts";
 import { countFailedKey, personName, RateLimits } from "./http/rate-limits.ts";
 import { authenticationRoutes } from "./http/routes/authentication.ts";
+import { avatarRoutes } from "./http/routes/avatars.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
+import { emojiRoutes } from "./http/routes/emoji.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
 import { serverRoutes } from "./http/routes/server.ts";
@@ -110,13 +114,14 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
   };
   const zuliprc = join(dataDir, "zuliprc");
   if (root.realms().length === 0) await foundFirst(config, { ...foundation, alarm }, zuliprc);
+  const hubs = new Map<Realm, Hub>();
   const space = new DiskSpace({
     folder: dataDir,
     freeBytesMin: config.storeFreeBytesMin,
     storeBytesMax: config.storeBytesMax,
     monotonic: () => clock.monotonic(),
+    fileBytes: () => [...hubs.keys()].reduce((sum, realm) => sum + realm.files.bytes, 0),
   });
-  const hubs = new Map<Realm, Hub>();
   const host = new RealmHost({
     dataDir,
     root,
@@ -199,6 +204,7 @@ function tlsOf(config: Config): TlsOptions | null {
 function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools) {
   const rates = new RateLimits(config.rates, () => clock.monotonic());
   const passwords = new Passwords();
+  const pictures = new Pictures();
   const channelOptions = {
     webPublicStreamsEnabled: config.webPublicStreamsEnabled,
     topicDeletionTimeoutMs: config.topicDeletionTimeoutMs,
@@ -209,6 +215,8 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...serverRoutes,
       ...authenticationRoutes(passwords, rates),
       ...userRoutes(passwords),
+      ...avatarRoutes(pictures),
+      ...emojiRoutes(pictures),
       ...channelRoutes(channelOptions),
       ...subscriptionRoutes(channelOptions),
       ...messageRoutes,
@@ -225,7 +233,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
   });
   const isSecure = tlsOf(config) !== null;
   const realmOf = (name: string) => host.realmOf(name);
-  const http = new HttpServer({ app, performer, pages: [], realmOf, isSecure, reportBug });
+  const http = new HttpServer({ app, performer, pages: picturePages, realmOf, isSecure, reportBug });
   const sockets = new SocketServer({
     realmOf,
     hubOf,

@@ -8,6 +8,7 @@
 import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
 import { createChannel, findFirstMessage } from "./channels.ts";
+import { addEmoji, deactivateEmoji } from "./emoji.ts";
 import { foundRealm } from "./founding.ts";
 import { continueChange } from "./membership.ts";
 import { persistPresence } from "./presence.ts";
@@ -42,6 +43,8 @@ export const realmMachine = setup({
         "channel.find-first-message": { actions: decide(findFirstMessage) },
         "subscriptions.add": { actions: decide(addSubscriptions) },
         "subscriptions.remove": { actions: decide(removeSubscriptions) },
+        "emoji.add": { actions: decide(addEmoji) },
+        "emoji.deactivate": { actions: decide(deactivateEmoji) },
         "presence.persist": { actions: decide(persistPresence) },
       },
     },

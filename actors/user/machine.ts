@@ -5,6 +5,7 @@
 import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
 import { addApiKey } from "./api-keys.ts";
+import { setAvatar } from "./avatars.ts";
 import { deleteQueue, registerQueue } from "./queues.ts";
 
 export type UserContext = Record<string, never>;
@@ -23,6 +24,7 @@ export const userMachine = setup({
     active: {
       on: {
         "user.api-key.add": { actions: decide(addApiKey) },
+        "user.avatar.set": { actions: decide(setAvatar) },
         "queue.register": { actions: decide(registerQueue) },
         "queue.delete": { actions: decide(deleteQueue) },
       },

@@ -6,7 +6,7 @@ import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
 import { userSettings } from "../../schemas/user-settings.ts";
-import { apiEmail, avatarUrl, userBody } from "../domain/people.ts";
+import { apiEmail, avatarFields, userBody } from "../domain/people.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../domain/permissions.ts";
 import type { View } from "../domain/view.ts";
 import {
@@ -18,6 +18,7 @@ import {
   subscriptionBody,
   visibleChannels,
 } from "./channels.ts";
+import { realmEmojiState } from "./emoji.ts";
 import { newestReceived } from "./messages.ts";
 import { presenceState } from "./presence.ts";
 import { realmState } from "./realm-state.ts";
@@ -59,9 +60,7 @@ const realmUser: Section = (view, user, { clientGravatar }) => {
     email: apiEmail(user),
     delivery_email: user.email,
     full_name: user.fullName,
-    avatar_source: "G",
-    avatar_url: avatarUrl(user, false),
-    avatar_url_medium: avatarUrl(user, false),
+    ...ownAvatar(user),
     is_admin: isAdministrator(user),
     is_owner: user.role === roles.owner,
     is_moderator: user.role === roles.moderator,
@@ -72,6 +71,12 @@ const realmUser: Section = (view, user, { clientGravatar }) => {
     can_subscribe_other_users: hasRealmPermission(view, user, "can_add_subscribers_group"),
   };
 };
+
+/** One's own picture, with its address in any case. */
+function ownAvatar(user: UserRecord) {
+  const { avatar_version: _version, ...fields } = avatarFields(user, false);
+  return fields;
+}
 
 const subscription: Section = (view, user, request) => {
   const options = {
@@ -156,7 +161,7 @@ const sections: Readonly<Record<string, Section>> = {
   navigation_views: nothing({ navigation_views: [] }),
   onboarding_steps: nothing({ onboarding_steps: [] }),
   realm_domains: nothing({ realm_domains: [] }),
-  realm_emoji: nothing({ realm_emoji: {} }),
+  realm_emoji: realmEmojiState,
   realm_filters: nothing({ realm_filters: [] }),
   realm_linkifiers: nothing({ realm_linkifiers: [] }),
   realm_playgrounds: nothing({ realm_playgrounds: [] }),
