@@ -98,6 +98,8 @@ export interface Login {
   readonly fingerprint: string;
   readonly client: string;
   readonly address: string;
+}
+
 /** null: not passed, so it stays (spec 4.12). */
 export interface StatusChange {
   readonly text: string | null;
@@ -189,7 +191,10 @@ export interface CommandParams {
   /** `reason` names codes only, never content (S2). */
   "mail.failed": { readonly isPermanent: boolean; readonly reason: string };
   "mail.due": Record<string, never>;
-  "user.api-key.add": { readonly hash: string };
+  /** `file` as in the row (schemas/files.ts), without the realm's id; null: the picture made from the address. */
+  "user.avatar.set": { readonly file: string | null };
+  "emoji.add": { readonly name: string; readonly file: string; readonly stillFile: string | null };
+  "emoji.deactivate": { readonly name: string };
   "status.update": StatusChange;
   "navigation-views.add": {
     readonly fragment: string;

@@ -25,7 +25,7 @@ export const errorCodes = {
     status: 405,
     meaning: "The path exists, the method does not (`allowed_methods`, header Allow).",
   },
-  PAYLOAD_TOO_LARGE: { status: 413, meaning: "The body is over `body_bytes_max`." },
+  PAYLOAD_TOO_LARGE: { status: 413, meaning: "The body is over `body_bytes_max`, or a file over its own bound." },
   CHANNEL_ALREADY_EXISTS: { status: 409, meaning: "The channel name is in use (`channel_name`)." },
   STREAM_DOES_NOT_EXIST: { status: 400, meaning: "No such channel for this caller (`stream` or `stream_id`)." },
   STREAM_WILDCARD_MENTION_NOT_ALLOWED: { status: 400, meaning: "The sender may not mention a whole large channel." },
@@ -77,6 +77,11 @@ export const refuse = {
   methodNotAllowed: (allowed: readonly string[]) =>
     refusal("METHOD_NOT_ALLOWED", "Method Not Allowed", { allowed_methods: allowed }),
   bodyTooLarge: (bytesMax: number) => refusal("PAYLOAD_TOO_LARGE", `The request body is over ${bytesMax} bytes`),
+  fileTooLarge: (bytesMax: number) =>
+    refusal(
+      "PAYLOAD_TOO_LARGE",
+      `Uploaded file is larger than the allowed limit of ${Math.floor(bytesMax / (1024 * 1024))} MiB`,
+    ),
   channelAlreadyExists: (name: string) =>
     refusal("CHANNEL_ALREADY_EXISTS", `Channel '${name}' already exists`, { channel_name: name }),
   channelNameUnknown: (name: string) =>

@@ -1,8 +1,10 @@
 /** Every operation of the server: one list for the router, the reference, the fuzz and the differential test. */
 import { addAlertWords, getAlertWords, removeAlertWords } from "./alert-words.ts";
 import { fetchApiKey } from "./authentication.ts";
+import { deleteAvatar, uploadAvatar } from "./avatars.ts";
 import { createChannel, deleteTopic, getStreams } from "./channels.ts";
 import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
+import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { getMessage, getMessages, sendMessage } from "./messages.ts";
 import { muteUser, unmuteUser } from "./muted-users.ts";
@@ -69,6 +71,11 @@ export const endpoints = [
   removeAlertWords,
   muteUser,
   unmuteUser,
+  uploadAvatar,
+  deleteAvatar,
+  uploadEmoji,
+  getEmoji,
+  deactivateEmoji,
   createChannel,
   getStreams,
   deleteTopic,

@@ -16,6 +16,25 @@ export const limits = {
   path_bytes_max: 4096,
   url_query_bytes_max: 16 * 1024,
 
+  // Uploads and pictures (behaviour 1.8)
+  avatar_bytes_max: 5 * 1024 * 1024,
+  emoji_bytes_max: 5 * 1024 * 1024,
+  /** What a multipart body may have beside its file. */
+  upload_margin_bytes: 64 * 1024,
+  upload_bytes_in_flight_max: 64 * 1024 * 1024,
+  uploads_per_user_max: 3,
+  file_name_code_points_max: 255,
+  picture_pixels_max: 40_000_000,
+  pictures_concurrent_max: 2,
+  pictures_waiting_max: 16,
+  picture_seconds_max: 10,
+  avatar_size_px: 100,
+  avatar_medium_size_px: 500,
+  emoji_size_px: 64,
+  emoji_frames_max: 300,
+  emoji_name_code_points_max: 100,
+  emoji_per_realm_max: 2000,
+
   // Names and texts, in code points
   channel_name_code_points_max: 60,
   channel_description_code_points_max: 1024,
@@ -46,7 +65,6 @@ export const limits = {
   font_size_px_max: 32_767,
   line_height_percent_min: 1,
   line_height_percent_max: 32_767,
-  drafts_per_user_max: 1000,
 
   // Counts
   users_per_realm_max: 1_000_000,
@@ -196,4 +214,8 @@ relate(limits.message_code_points_max * 4 < limits.body_bytes_max, "a longest me
 relate(
   3 * limits.navigation_view_fragment_bytes_max + "/api/v1/navigation_views/".length < limits.path_bytes_max,
   "a fragment fits into a path with every byte percent-encoded",
+);
+relate(
+  limits.upload_bytes_in_flight_max >= limits.avatar_bytes_max + limits.upload_margin_bytes,
+  "a largest upload fits into what may be in flight",
 );

@@ -15,11 +15,15 @@ import { clientName } from "./http/client-name.ts";
 import { emailChangePages } from "./http/email-change.ts";
 import { Passwords } from "./http/passwords.ts";
 import { createPerformer } from "./http/performer.ts";
+import { picturePages } from "./http/picture-pages.ts";
+import { Pictures } from "./http/pictures.ts";
 import { countFailedKey, personName, RateLimits } from "./http/rate-limits.ts";
 import { alertWordRoutes } from "./http/routes/alert-words.ts";
 import { authenticationRoutes } from "./http/routes/authentication.ts";
+import { avatarRoutes } from "./http/routes/avatars.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
 import { draftRoutes } from "./http/routes/drafts.ts";
+import { emojiRoutes } from "./http/routes/emoji.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
 import { mutedUserRoutes } from "./http/routes/muted-users.ts";
 import { navigationViewRoutes } from "./http/routes/navigation-views.ts";
@@ -131,13 +135,14 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
   };
   const zuliprc = join(dataDir, "zuliprc");
   if (root.realms().length === 0) await foundFirst(config, { ...foundation, alarm }, zuliprc);
+  const hubs = new Map<Realm, Hub>();
   const space = new DiskSpace({
     folder: dataDir,
     freeBytesMin: config.storeFreeBytesMin,
     storeBytesMax: config.storeBytesMax,
     monotonic: () => clock.monotonic(),
+    fileBytes: () => [...hubs.keys()].reduce((sum, realm) => sum + realm.files.bytes, 0),
   });
-  const hubs = new Map<Realm, Hub>();
   const { smtpServer, mailSender: sender } = config;
   const transport = smtpServer === null ? outboxTransport(join(dataDir, "outbox")) : smtpTransport(smtpServer);
   const postOffice = new PostOffice({ transport, sender, clock, log });
@@ -228,6 +233,7 @@ function tlsOf(config: Config): TlsOptions | null {
 function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools) {
   const rates = new RateLimits(config.rates, () => clock.monotonic());
   const passwords = new Passwords();
+  const pictures = new Pictures();
   const channelOptions = {
     webPublicStreamsEnabled: config.webPublicStreamsEnabled,
     topicDeletionTimeoutMs: config.topicDeletionTimeoutMs,
@@ -245,6 +251,8 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...draftRoutes,
       ...alertWordRoutes,
       ...mutedUserRoutes,
+      ...avatarRoutes(pictures),
+      ...emojiRoutes(pictures),
       ...channelRoutes(channelOptions),
       ...subscriptionRoutes(channelOptions),
       ...messageRoutes,
@@ -261,7 +269,8 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
   });
   const isSecure = tlsOf(config) !== null;
   const realmOf = (name: string) => host.realmOf(name);
-  const http = new HttpServer({ app, performer, pages: emailChangePages, realmOf, isSecure, reportBug });
+  const pages = [...emailChangePages, ...picturePages];
+  const http = new HttpServer({ app, performer, pages, realmOf, isSecure, reportBug });
   const sockets = new SocketServer({
     realmOf,
     hubOf,

@@ -9,6 +9,7 @@ import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
 import { createChannel, findFirstMessage } from "./channels.ts";
 import { confirmEmailChange } from "./email-change.ts";
+import { addEmoji, deactivateEmoji } from "./emoji.ts";
 import { foundRealm } from "./founding.ts";
 import { continueChange } from "./membership.ts";
 import { persistPresence } from "./presence.ts";
@@ -52,6 +53,8 @@ export const realmMachine = setup({
         "channel.find-first-message": { actions: decide(findFirstMessage) },
         "subscriptions.add": { actions: decide(addSubscriptions) },
         "subscriptions.remove": { actions: decide(removeSubscriptions) },
+        "emoji.add": { actions: decide(addEmoji) },
+        "emoji.deactivate": { actions: decide(deactivateEmoji) },
         "presence.persist": { actions: decide(persistPresence) },
       },
     },

@@ -6,14 +6,14 @@ import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
 import { addAlertWords, removeAlertWords } from "./alert-words.ts";
 import { addApiKey } from "./api-keys.ts";
-import { expireEmailChange, requestEmailChange } from "./email-change.ts";
-import { deleteQueue, registerQueue } from "./queues.ts";
-import { changeSettings } from "./settings.ts";
+import { setAvatar } from "./avatars.ts";
 import { addDrafts, removeDraft, updateDraft } from "./drafts.ts";
+import { expireEmailChange, requestEmailChange } from "./email-change.ts";
 import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, removeNavigationView, updateNavigationView } from "./navigation-views.ts";
 import { deleteQueue, registerQueue } from "./queues.ts";
 import { addSavedSnippet, removeSavedSnippet, updateSavedSnippet } from "./saved-snippets.ts";
+import { changeSettings } from "./settings.ts";
 import { updateStatus } from "./status.ts";
 
 export type UserContext = Record<string, never>;
@@ -49,6 +49,7 @@ export const userMachine = setup({
         "alert-words.remove": { actions: decide(removeAlertWords) },
         "muted-users.add": { actions: decide(muteUser) },
         "muted-users.remove": { actions: decide(unmuteUser) },
+        "user.avatar.set": { actions: decide(setAvatar) },
         "queue.register": { actions: decide(registerQueue) },
         "queue.delete": { actions: decide(deleteQueue) },
       },

@@ -1,5 +1,6 @@
 /** How a person appears to others (spec 2.6; behaviour 11): API address, real address, avatar. */
 import { createHash } from "node:crypto";
+import { mediumName, picturesPath } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
@@ -90,31 +91,53 @@ export function isHiddenFromPeers(user: UserRecord): boolean {
 const avatarUrls = new WeakMap<UserRecord, string>();
 
 /**
- * Null when the client computes it from the address (`client_gravatar`, spec 2.6): only if it can see the address.
- * Else the URL of the public avatar service for the address; clients fetch it, this server never does.
+ * An uploaded picture's address, relative to the organization's. Without one: null when the client computes it from the address
+ * (`client_gravatar`, spec 2.6): only if it can see the address; else the URL of the public avatar service for the address;
+ * clients fetch it, this server never does.
  */
 export function avatarUrl(user: UserRecord, clientGravatar: boolean): string | null {
-  if (clientGravatar && userSetting(user, "email_address_visibility") === 1) return null;
+  if (user.avatarFile === null && clientGravatar && userSetting(user, "email_address_visibility") === 1) return null;
   let url = avatarUrls.get(user);
   if (url === undefined) {
-    url = avatarOf(user.email, user.avatarVersion);
+    url = uploadedAvatar(user, false) ?? computedAvatar(user.email, user.avatarVersion, false);
     avatarUrls.set(user, url);
   }
   return url;
 }
 
-function avatarOf(email: string, version: number): string {
+/** The same picture, larger. */
+function mediumAvatarUrl(user: UserRecord, clientGravatar: boolean): string | null {
+  const isComputedByClient = avatarUrl(user, clientGravatar) === null;
+  return isComputedByClient
+    ? null
+    : (uploadedAvatar(user, true) ?? computedAvatar(user.email, user.avatarVersion, true));
+}
+
+/** null: there is none. */
+export function uploadedAvatar(user: UserRecord, isMedium: boolean): string | null {
+  if (user.avatarFile === null) return null;
+  const file = isMedium ? mediumName(user.avatarFile) : user.avatarFile;
+  return `${picturesPath}${file}?version=${user.avatarVersion}`;
+}
+
+/** What the public avatar service makes of an address. */
+export function computedAvatar(email: string, version: number, isMedium: boolean): string {
   const digest = createHash("md5").update(email.toLowerCase()).digest("hex");
-  return `https://secure.gravatar.com/avatar/${digest}?d=identicon&version=${version}`;
+  const size = isMedium ? "&s=500" : "";
+  return `https://secure.gravatar.com/avatar/${digest}?d=identicon${size}&version=${version}`;
+}
+
+/** What somebody sees who may not see the address, not even as a hash (D27). */
+export function avatarForSpectator(user: UserRecord, isMedium: boolean): string {
+  return uploadedAvatar(user, isMedium) ?? computedAvatar(dummyEmail(user), user.avatarVersion, isMedium);
 }
 
 /** Source and addresses of a picture, as events and /register tell them: "G" made from the address, "U" uploaded. */
 export function avatarFields(user: UserRecord, clientGravatar: boolean) {
-  const url = avatarUrl(user, clientGravatar);
   return {
     avatar_source: user.avatarFile === null ? "G" : "U",
-    avatar_url: url,
-    avatar_url_medium: url,
+    avatar_url: avatarUrl(user, clientGravatar),
+    avatar_url_medium: mediumAvatarUrl(user, clientGravatar),
     avatar_version: user.avatarVersion,
   };
 }
@@ -197,7 +220,7 @@ export function userBody(user: UserRecord, viewer: UserRecord | null, clientGrav
     email: viewer === null ? dummyEmail(user) : apiEmail(user),
     delivery_email: deliveryEmail(user, viewer),
     full_name: user.fullName,
-    avatar_url: viewer === null ? avatarOf(dummyEmail(user), user.avatarVersion) : avatarUrl(user, clientGravatar),
+    avatar_url: viewer === null ? avatarForSpectator(user, false) : avatarUrl(user, clientGravatar),
     avatar_version: user.avatarVersion,
     date_joined: new Date(user.joinedAt).toISOString(),
     timezone: user.timezone,
@@ -220,7 +243,7 @@ export function unknownUserBody(id: number): UserBody {
     email,
     delivery_email: null,
     full_name: unknownName,
-    avatar_url: avatarOf(email, 1),
+    avatar_url: computedAvatar(email, 1, false),
     avatar_version: 1,
     date_joined: new Date(0).toISOString(),
     timezone: "",

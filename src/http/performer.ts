@@ -3,10 +3,11 @@
  * socket's `call` frame share it. Every exit is a declared answer in the envelope (spec 2.1).
  */
 import { createHash } from "node:crypto";
+import type { UploadDeclaration } from "../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { isAdministrator, isGuest } from "../domain/permissions.ts";
-import type { Binding, Handled, Perform, Performed, RawCall } from "../runtime/calls.ts";
+import type { Binding, Handled, Perform, Performed, RawCall, UploadedFile } from "../runtime/calls.ts";
 import { bodyOf, type IdempotencyClaim, statusOf } from "../runtime/entry.ts";
 import { compileParameters, type ParameterReader, type ParsedParams } from "./parameters.ts";
 import { countFailedKey, personName, type RateLimits, type RateState } from "./rate-limits.ts";
@@ -26,6 +27,8 @@ export interface PerformerOptions {
 
 export interface Performer {
   readonly perform: Perform;
+  /** What the operation that is meant takes as files; null: none, or there is no such operation. */
+  uploadOf(method: string, path: string): UploadDeclaration | null;
   /** Methods of a path, for OPTIONS; null: unknown path. */
   methodsOf(path: string): readonly string[] | null;
 }
@@ -44,17 +47,26 @@ export function createPerformer(options: PerformerOptions): Performer {
     const route = match.target;
     const { refusal, headers } = admit(route, call, options);
     if (refusal !== null) return refused(refusal, headers);
-    const form = call.readParams();
-    if ("kind" in form) return refused(form, headers);
-    const parsed = route.reader.read(form, match.variables);
+    const { upload } = route.endpoint;
+    const submitted = call.readParams(upload !== undefined);
+    if ("kind" in submitted) return refused(submitted, headers);
+    const { files } = submitted;
+    if (upload !== undefined && files.some(({ bytes }) => bytes.length > upload.bytesMax)) {
+      return refused(refuse.fileTooLarge(upload.bytesMax), headers);
+    }
+    const parsed = route.reader.read(submitted.values, match.variables);
     if ("kind" in parsed) return refused(parsed, headers);
-    const claim = claimOf(route, call, parsed);
+    const claim = claimOf(route, call, { parsed, files });
     if (claim !== null && "kind" in claim) return refused(claim, headers);
-    return run(route, call, { parsed, claim, headers }, options);
+    return run(route, call, { parsed, files, claim, headers }, options);
   };
 
   return {
     perform,
+    uploadOf(method, path) {
+      const match = router.match(method, path);
+      return match.kind === "found" ? (match.target.endpoint.upload ?? null) : null;
+    },
     methodsOf(path) {
       const match = router.match("OPTIONS", path);
       return match.kind === "wrong-method" ? match.allowed : null;
@@ -111,13 +123,14 @@ function rateHeaders(state: RateState, now: number): Headers {
 }
 
 /** D25: only where something durable changes, and only for a caller. */
-function claimOf(route: Route, call: RawCall, parsed: ParsedParams): IdempotencyClaim | Refusal | null {
+function claimOf(route: Route, call: RawCall, { parsed, files }: Sent): IdempotencyClaim | Refusal | null {
   const key = call.idempotencyKey;
   if (key === null || route.endpoint.effectiveness !== "durable" || !("caller" in call.credentials)) return null;
   if (key === "" || key.length > limits.idempotency_key_bytes_max) {
     return refuse.badRequest(`Idempotency-Key must have 1 to ${limits.idempotency_key_bytes_max} characters`);
   }
-  const request = JSON.stringify([route.endpoint.operationId, withoutSecrets(route, parsed.params)]);
+  const contents = files.map(({ bytes }) => createHash("sha256").update(bytes).digest("base64url"));
+  const request = JSON.stringify([route.endpoint.operationId, withoutSecrets(route, parsed.params), ...contents]);
   return {
     userId: call.credentials.caller.id,
     keyHash: createHash("sha256").update(key).digest("base64url"),
@@ -131,8 +144,12 @@ function withoutSecrets(route: Route, params: ParsedParams["params"]): Record<st
   return Object.fromEntries(Object.entries(params).filter(([name]) => !isSecret(name)));
 }
 
-interface Prepared {
+interface Sent {
   readonly parsed: ParsedParams;
+  readonly files: readonly UploadedFile[];
+}
+
+interface Prepared extends Sent {
   readonly claim: IdempotencyClaim | null;
   readonly headers: Headers;
 }
@@ -140,7 +157,7 @@ interface Prepared {
 function run(
   route: Route,
   call: RawCall,
-  { parsed, claim, headers }: Prepared,
+  { parsed, files, claim, headers }: Prepared,
   options: PerformerOptions,
 ): Performed | Promise<Performed> {
   const give = (handled: Handled) =>
@@ -154,6 +171,7 @@ function run(
       realm: call.realm,
       caller: "caller" in call.credentials ? call.credentials.caller : null,
       params: parsed.params,
+      files,
       client: call.client,
       siteUrl: call.siteUrl,
       userAgent: call.userAgent,

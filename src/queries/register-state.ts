@@ -5,7 +5,7 @@
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
-import { apiEmail, avatarUrl } from "../domain/people.ts";
+import { apiEmail, avatarFields } from "../domain/people.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../domain/permissions.ts";
 import type { View } from "../domain/view.ts";
 import { alertWordsState } from "./alert-words.ts";
@@ -18,15 +18,16 @@ import {
   subscriptionBody,
   visibleChannels,
 } from "./channels.ts";
-import { shownPeople } from "./known-people.ts";
 import { draftsState } from "./drafts.ts";
+import { realmEmojiState } from "./emoji.ts";
+import { shownPeople } from "./known-people.ts";
 import { newestReceived } from "./messages.ts";
 import { mutedUsersState } from "./muted-users.ts";
 import { navigationViewsState } from "./navigation-views.ts";
 import { presenceState } from "./presence.ts";
 import { realmState } from "./realm-state.ts";
-import { displaySettings, notificationSettings, ownSettings, settingsDefaults } from "./settings.ts";
 import { savedSnippetsState } from "./saved-snippets.ts";
+import { displaySettings, notificationSettings, ownSettings, settingsDefaults } from "./settings.ts";
 import type { Section, StateRequest } from "./state-section.ts";
 import { userStatusState } from "./status.ts";
 import { userGroupsState } from "./user-groups.ts";
@@ -61,9 +62,7 @@ const realmUser: Section = (view, user, { clientGravatar, allowsIncompleteUserLi
     email: apiEmail(user),
     delivery_email: user.email,
     full_name: user.fullName,
-    avatar_source: "G",
-    avatar_url: avatarUrl(user, false),
-    avatar_url_medium: avatarUrl(user, false),
+    ...ownAvatar(user),
     is_admin: isAdministrator(user),
     is_owner: user.role === roles.owner,
     is_moderator: user.role === roles.moderator,
@@ -74,6 +73,12 @@ const realmUser: Section = (view, user, { clientGravatar, allowsIncompleteUserLi
     can_subscribe_other_users: hasRealmPermission(view, user, "can_add_subscribers_group"),
   };
 };
+
+/** One's own picture, with its address in any case. */
+function ownAvatar(user: UserRecord) {
+  const { avatar_version: _version, ...fields } = avatarFields(user, false);
+  return fields;
+}
 
 const subscription: Section = (view, user, request) => {
   const options = {
@@ -148,7 +153,7 @@ const sections: Readonly<Record<string, Section>> = {
   navigation_views: navigationViewsState,
   onboarding_steps: nothing({ onboarding_steps: [] }),
   realm_domains: nothing({ realm_domains: [] }),
-  realm_emoji: nothing({ realm_emoji: {} }),
+  realm_emoji: realmEmojiState,
   realm_filters: nothing({ realm_filters: [] }),
   realm_linkifiers: nothing({ realm_linkifiers: [] }),
   realm_playgrounds: nothing({ realm_playgrounds: [] }),
@@ -160,9 +165,6 @@ const sections: Readonly<Record<string, Section>> = {
   realm_user_settings_defaults: settingsDefaults,
   update_display_settings: displaySettings,
   update_global_notifications: notificationSettings,
-  user_status: nothing({ user_status: {} }),
-  update_display_settings: flatSettings,
-  update_global_notifications: flatSettings,
   user_status: userStatusState,
   user_topic: nothing({ user_topics: [] }),
   video_calls: nothing({ has_zoom_token: false }),

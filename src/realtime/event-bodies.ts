@@ -9,6 +9,7 @@ import { canReadMessage, hasMetadataAccess, hasReceived, isGuest } from "../doma
 import { legacyPresence, modernPresence } from "../domain/presence.ts";
 import type { View } from "../domain/view.ts";
 import { channelBody, defaultChannelIds, subscriptionBody } from "../queries/channels.ts";
+import { customEmoji } from "../queries/emoji.ts";
 import { flagsOf, messageBody } from "../queries/messages.ts";
 import { type EventKind, plain } from "./event-kind.ts";
 import { realmUser } from "./realm-user-events.ts";
@@ -172,12 +173,19 @@ const userStatus: EventKind = {
   build: plain.build,
 };
 
+/** A list of all, as it is now. */
+const realmEmoji: EventKind = {
+  key: () => "",
+  build: (view) => [{ type: "realm_emoji", op: "update", realm_emoji: customEmoji(view) }],
+};
+
 const kinds: Readonly<Record<string, EventKind>> = {
   message,
   delete_message: deleteMessage,
   stream,
   subscription,
   realm_user: realmUser,
+  realm_emoji: realmEmoji,
   default_streams: defaultStreams,
   presence,
   user_status: userStatus,

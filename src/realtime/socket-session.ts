@@ -203,7 +203,7 @@ export class SocketSession {
       realm,
       method: operation.method,
       path: operation.path,
-      readParams: () => operation.params,
+      readParams: () => ({ values: operation.params, files: [] }),
       hasCredentials: true,
       credentials: { caller: user },
       client,

@@ -29,11 +29,28 @@ export interface WholeAnswer {
 
 export type Handled = AskResult | EncodedAnswer | WholeAnswer;
 
+/** A file in a multipart body. */
+export interface UploadedFile {
+  /** What the client calls it, without folders and control characters: a label, never a path. */
+  readonly filename: string;
+  /** What the client says that it is: nothing here believes it. */
+  readonly contentType: string;
+  readonly bytes: Buffer;
+}
+
+/** What was sent with a call: one value per name, and files where the operation takes them. */
+export interface Submitted {
+  readonly values: ReadonlyMap<string, string>;
+  readonly files: readonly UploadedFile[];
+}
+
 export interface Call<P = unknown> {
   readonly realm: Realm;
   /** null where the operation allows anonymous callers. */
   readonly caller: UserRecord | null;
   readonly params: P;
+  /** None where the operation does not declare `upload`; each within its bound. */
+  readonly files: readonly UploadedFile[];
   /** Name of the client program (D35). */
   readonly client: string;
   /** What the client calls this server, e.g. `https://chat.example.org`. */
@@ -74,7 +91,7 @@ export interface RawCall {
   /** Below /api/v1, still percent-encoded. */
   readonly path: string;
   /** Called when the caller is known to be admitted. */
-  readonly readParams: () => ReadonlyMap<string, string> | Refusal;
+  readonly readParams: (takesFiles: boolean) => Submitted | Refusal;
   /** Whether any were sent, good or bad. */
   readonly hasCredentials: boolean;
   readonly credentials: { readonly caller: UserRecord } | Refusal;
