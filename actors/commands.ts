@@ -37,6 +37,37 @@ export interface ChannelCreate {
   readonly isWebPublicAllowed: boolean;
 }
 
+export interface BotCreate {
+  readonly email: string;
+  readonly fullName: string;
+  readonly botType: number;
+  readonly apiKeyHash: string;
+  /** null: it posts nowhere. The token is random, and comes with the command (M4). */
+  readonly service: {
+    readonly name: string;
+    readonly payloadUrl: string;
+    readonly interfaceType: number;
+    readonly token: string;
+  } | null;
+  /** Names of channels; null: none. */
+  readonly defaultSendingChannel: string | null;
+  readonly defaultEventsChannel: string | null;
+  readonly isAllPublicByDefault: boolean;
+}
+
+/** null: not sent, stays as it is. An empty channel name is none. */
+export interface BotUpdate {
+  readonly botId: number;
+  readonly fullName: string | null;
+  readonly role: number | null;
+  readonly ownerId: number | null;
+  readonly payloadUrl: string | null;
+  readonly interfaceType: number | null;
+  readonly defaultSendingChannel: string | null;
+  readonly defaultEventsChannel: string | null;
+  readonly isAllPublicByDefault: boolean | null;
+}
+
 export interface SubscribeRequest {
   readonly channels: readonly {
     readonly name: string;
@@ -107,6 +138,10 @@ export interface CommandParams {
     readonly role: Role;
   };
   "user.deactivate": { readonly userId: number };
+  "bot.create": BotCreate;
+  "bot.update": BotUpdate;
+  "bot.deactivate": { readonly botId: number };
+  "bot.regenerate-key": { readonly botId: number; readonly apiKeyHash: string };
   "channel.create": ChannelCreate;
   "members.change": MembershipChange;
   "subscriptions.add": SubscribeRequest;

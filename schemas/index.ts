@@ -1,5 +1,6 @@
 /** Every operation of the server: one list for the router, the reference, the fuzz and the differential test. */
 import { fetchApiKey } from "./authentication.ts";
+import { createBot, deactivateBot, getBots, regenerateBotKey, updateBot } from "./bots.ts";
 import { createChannel, deleteTopic, getStreams } from "./channels.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { getMessage, getMessages, sendMessage } from "./messages.ts";
@@ -16,6 +17,11 @@ export const endpoints = [
   getOwnUser,
   getUsers,
   deactivateUser,
+  createBot,
+  getBots,
+  updateBot,
+  deactivateBot,
+  regenerateBotKey,
   createChannel,
   getStreams,
   deleteTopic,

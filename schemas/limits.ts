@@ -30,6 +30,8 @@ export const limits = {
   password_code_points_min: 8,
   client_name_code_points_max: 30,
   local_id_code_points_max: 64,
+  bot_service_name_code_points_max: 100,
+  url_code_points_max: 2048,
 
   // Counts
   users_per_realm_max: 1_000_000,
@@ -40,6 +42,7 @@ export const limits = {
   group_members_max: 20_000,
   group_depth_max: 50,
   api_keys_per_user_max: 100,
+  bots_per_owner_max: 500,
   messages_per_fetch_max: 5000,
   narrow_terms_max: 100,
   narrow_rows_per_pass_max: 1000,

@@ -9,12 +9,13 @@ import { join, resolve } from "node:path";
 import { refuse } from "../schemas/errors.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { foundRealm } from "./founding.ts";
-import { authenticate, verifyKey } from "./http/authentication.ts";
+import { authenticate, type Credentials, refuseWriteOnly, verifyKey } from "./http/authentication.ts";
 import { clientName } from "./http/client-name.ts";
 import { Passwords } from "./http/passwords.ts";
 import { createPerformer } from "./http/performer.ts";
 import { countFailedKey, personName, RateLimits } from "./http/rate-limits.ts";
 import { authenticationRoutes } from "./http/routes/authentication.ts";
+import { botRoutes } from "./http/routes/bots.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
@@ -209,6 +210,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...serverRoutes,
       ...authenticationRoutes(passwords, rates),
       ...userRoutes(passwords),
+      ...botRoutes,
       ...channelRoutes(channelOptions),
       ...subscriptionRoutes(channelOptions),
       ...messageRoutes,
@@ -226,12 +228,14 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
   const isSecure = tlsOf(config) !== null;
   const realmOf = (name: string) => host.realmOf(name);
   const http = new HttpServer({ app, performer, pages: [], realmOf, isSecure, reportBug });
+  const admit = (credentials: Credentials, address: string) =>
+    refuseWriteOnly(credentials) ?? countFailedKey(rates, credentials, address);
   const sockets = new SocketServer({
     realmOf,
     hubOf,
     perform: performer.perform,
-    authenticate: (realm, header, address) => countFailedKey(rates, authenticate(realm.view, header), address),
-    verifyKey: (realm, { email, key }, address) => countFailedKey(rates, verifyKey(realm.view, email, key), address),
+    authenticate: (realm, header, address) => admit(authenticate(realm.view, header), address),
+    verifyKey: (realm, { email, key }, address) => admit(verifyKey(realm.view, email, key), address),
     limitFrame(realm, userId) {
       const state = rates.take("api", personName(realm.epoch, userId));
       return state === null || state.retryAfterS === 0 ? null : refuse.rateLimitHit(state.retryAfterS);

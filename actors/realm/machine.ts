@@ -7,6 +7,8 @@
  */
 import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
+import { updateBot } from "./bot-changes.ts";
+import { createBot, deactivateBot, regenerateBotKey } from "./bots.ts";
 import { createChannel, findFirstMessage } from "./channels.ts";
 import { foundRealm } from "./founding.ts";
 import { continueChange } from "./membership.ts";
@@ -37,6 +39,10 @@ export const realmMachine = setup({
       on: {
         "user.create": { actions: decide(createUser) },
         "user.deactivate": { actions: decide(deactivateUser) },
+        "bot.create": { actions: decide(createBot) },
+        "bot.update": { actions: decide(updateBot) },
+        "bot.deactivate": { actions: decide(deactivateBot) },
+        "bot.regenerate-key": { actions: decide(regenerateBotKey) },
         "channel.create": { actions: decide(createChannel) },
         "members.change": { actions: decide(continueChange) },
         "channel.find-first-message": { actions: decide(findFirstMessage) },

@@ -7,6 +7,7 @@ import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { deactivateBotsOf } from "./bots.ts";
 import { newUser } from "./founding.ts";
 import { notificationBotId } from "./notification-bot.ts";
 import { newSubscription } from "./subscription-records.ts";
@@ -60,6 +61,7 @@ export function deactivateUser(_context: unknown, command: Command<"user.deactiv
   const queues: Effect[] = [...view.queuesOf(user.id)].map((id) => effects.remove("queues", id));
   const channels = [...view.subscriptions.ofUser(user.id)].filter((own) => own.isActive).map((own) => own.channelId);
   return done({}, [
+    ...deactivateBotsOf(view, user.id),
     effects.put("users", user.id, { ...user, isActive: false }),
     ...queues,
     ...channels.map((id) =>

@@ -34,6 +34,17 @@ export interface ApiKeyRecord {
   readonly createdAt: number;
 }
 
+/** What a bot has beside its account: what it does where a request does not say. */
+export interface BotRecord {
+  readonly userId: number;
+  /** Where its messages go that name no channel. */
+  readonly defaultSendingChannelId: number | null;
+  /** The channel whose messages its event queues are narrowed to, when they are registered without a narrow. */
+  readonly defaultEventsChannelId: number | null;
+  /** `all_public_streams` of its event queues, where it is not said. */
+  readonly isAllPublicByDefault: boolean;
+}
+
 /** Where an outgoing bot posts to, and what it proves itself with: recoverable by nature, kept apart (S2). */
 export interface BotServiceRecord {
   readonly userId: number;

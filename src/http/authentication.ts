@@ -1,5 +1,6 @@
 /** HTTP Basic authentication (spec 5, D2): a look-up in memory, compared by hash (S2). */
 import { createHash } from "node:crypto";
+import { botTypes } from "../../schemas/bots.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
@@ -45,4 +46,10 @@ export function verifyKey(view: View, email: string, key: string): Credentials {
 
 export function hashApiKey(key: string): string {
   return createHash("sha256").update(key).digest("hex");
+}
+
+/** Bots that may only send are let in nowhere else (behaviour 1.5): not into the API, not through a socket. */
+export function refuseWriteOnly(credentials: Credentials): Refusal | null {
+  const isWriteOnly = "caller" in credentials && credentials.caller.botType === botTypes.incomingWebhook;
+  return isWriteOnly ? refuse.notForIncomingWebhooks() : null;
 }

@@ -11,6 +11,7 @@ import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 import { channelBody, defaultChannelIds, subscriptionBody } from "../queries/channels.ts";
 import { flagsOf, messageBody } from "../queries/messages.ts";
+import { realmBot } from "./bot-events.ts";
 import type { LiveQueue } from "./queue.ts";
 
 /** One object as it goes over the wire, without its `id`; several when a client gets an event in pieces. */
@@ -142,7 +143,10 @@ const realmUser: EventKind = {
       {
         type: "realm_user",
         op: "add",
-        person: { ...userBody(person, user, queue.options.clientGravatar), profile_data: {} },
+        person: {
+          ...userBody(person, user, queue.options.clientGravatar),
+          ...(person.botType === null ? { profile_data: {} } : {}),
+        },
       },
     ];
   },
@@ -205,6 +209,7 @@ const kinds: Readonly<Record<string, EventKind>> = {
   stream,
   subscription,
   realm_user: realmUser,
+  realm_bot: realmBot,
   default_streams: defaultStreams,
   presence,
 };

@@ -35,6 +35,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   idempotency: 1,
   idempotencyAges: 1,
   presence: 1,
+  bots: 1,
   botServices: 1,
   statuses: 1,
   profileFields: 1,
