@@ -152,6 +152,7 @@ export interface CommandParams {
   "channel.find-first-message": { readonly channelId: number };
   "presence.persist": { readonly rows: readonly unknown[] };
   "user.api-key.add": { readonly hash: string };
+  "user.api-key.regenerate": { readonly hash: string };
   "queue.register": QueueRegistration;
   "queue.delete": { readonly queueId: string };
   "message.post": MessagePost;

@@ -1,5 +1,5 @@
 /** Every operation of the server: one list for the router, the reference, the fuzz and the differential test. */
-import { fetchApiKey } from "./authentication.ts";
+import { fetchApiKey, regenerateApiKey } from "./authentication.ts";
 import { createBot, deactivateBot, getBots, regenerateBotKey, updateBot } from "./bots.ts";
 import { createChannel, deleteTopic, getStreams } from "./channels.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -13,6 +13,7 @@ import { createUser, deactivateUser, getOwnUser, getUsers } from "./users.ts";
 export const endpoints = [
   getServerSettings,
   fetchApiKey,
+  regenerateApiKey,
   createUser,
   getOwnUser,
   getUsers,

@@ -222,7 +222,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
     "avatarFile",
   ],
   credentials: ["userId", "passwordHash"],
-  apiKeys: ["hash", "userId", "createdAt"],
+  apiKeys: ["hash", "userId", "createdAt", "isKept"],
   groups: ["id", "name", "description", "isSystem", "isActive", "creatorId", "createdAt", "memberIds", "subgroupIds"],
   channels: [
     "id",

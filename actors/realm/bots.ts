@@ -13,6 +13,7 @@ import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { newApiKey, replaceKeys } from "../user/api-keys.ts";
 import { newUser } from "./founding.ts";
 
 /** POST /bots. The caller owns the bot; name and address are nobody else's. */
@@ -43,7 +44,7 @@ export function createBot(_context: unknown, command: Command<"bot.create">, vie
             token: service.token,
           }),
         ]),
-    effects.put("apiKeys", params.apiKeyHash, { hash: params.apiKeyHash, userId: id, createdAt: view.now }),
+    effects.put("apiKeys", params.apiKeyHash, newApiKey(view, id, params.apiKeyHash, "kept")),
     effects.emit("realm_user", { op: "add", user_id: id }, { to: "realm" }),
     botEvent(view, bot, { op: "add" }),
   ]);
@@ -171,11 +172,7 @@ function endBot(view: View, bot: UserRecord): Effect[] {
 export function regenerateBotKey(_context: unknown, command: Command<"bot.regenerate-key">, view: View): Outcome {
   const bot = accessBot(view, callerOf(command, view), command.params.botId);
   if ("kind" in bot) return bot;
-  const hash = command.params.apiKeyHash;
-  return done({}, [
-    ...view.apiKeysOf(bot.id).map((key) => effects.remove("apiKeys", key.hash)),
-    effects.put("apiKeys", hash, { hash, userId: bot.id, createdAt: view.now }),
-  ]);
+  return done({}, replaceKeys(view, bot.id, command.params.apiKeyHash));
 }
 
 /** What happened to a bot, by reference: the values are read where it is told (realtime/bot-events.ts). */

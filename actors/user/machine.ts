@@ -4,7 +4,7 @@
  */
 import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
-import { addApiKey } from "./api-keys.ts";
+import { addApiKey, regenerateApiKey } from "./api-keys.ts";
 import { deleteQueue, registerQueue } from "./queues.ts";
 
 export type UserContext = Record<string, never>;
@@ -23,6 +23,7 @@ export const userMachine = setup({
     active: {
       on: {
         "user.api-key.add": { actions: decide(addApiKey) },
+        "user.api-key.regenerate": { actions: decide(regenerateApiKey) },
         "queue.register": { actions: decide(registerQueue) },
         "queue.delete": { actions: decide(deleteQueue) },
       },

@@ -32,6 +32,11 @@ export interface ApiKeyRecord {
   readonly hash: string;
   readonly userId: number;
   readonly createdAt: number;
+  /**
+   * Somebody wrote it down on purpose: in zuliprc, in a bot's configuration. Keys of logins come and go, and the oldest of
+   * them makes room for a new one; a kept key ends only when it is replaced.
+   */
+  readonly isKept: boolean;
 }
 
 /** What a bot has beside its account: what it does where a request does not say. */

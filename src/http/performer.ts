@@ -155,6 +155,7 @@ function run(
     const handled = route.handler({
       realm: call.realm,
       caller: "caller" in call.credentials ? call.credentials.caller : null,
+      keyHash: "caller" in call.credentials ? call.credentials.keyHash : null,
       params: parsed.params,
       client: call.client,
       siteUrl: call.siteUrl,

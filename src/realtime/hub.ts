@@ -13,6 +13,7 @@ import type { StagedEvent } from "../runtime/effects-applier.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { holdsCopy, sharesPublic } from "./audience.ts";
 import { EncodedEvent } from "./encoded-event.ts";
+import { KeyHolders } from "./key-holders.ts";
 import { LiveQueue, noReader } from "./queue.ts";
 import { QueueRegistry } from "./queue-registry.ts";
 
@@ -25,6 +26,8 @@ const collectIdleMs = 60_000;
 
 export class Hub implements EventSink {
   readonly realm: Realm;
+  /** Sockets and held polls by the key that opened them. */
+  readonly keyHolders: KeyHolders;
   readonly #queues: QueueRegistry;
   #deliveries: Delivery[] = [];
   #ended: LiveQueue[] = [];
@@ -38,6 +41,7 @@ export class Hub implements EventSink {
   constructor(realm: Realm, limitsPresence: boolean) {
     this.realm = realm;
     this.#limitsPresence = limitsPresence;
+    this.keyHolders = new KeyHolders(realm.view);
     this.#queues = new QueueRegistry(realm.view);
     for (const record of realm.projections.queues.all()) this.#open(record);
     realm.dispatcher.attach(this);
@@ -62,6 +66,7 @@ export class Hub implements EventSink {
 
   /** Follows the rows that decide who reads what. */
   changed(delta: Delta): void {
+    this.keyHolders.changed(delta);
     if (delta.table === "queues") {
       const id = delta.key as string;
       const known = this.#queues.get(id);
@@ -158,6 +163,7 @@ export class Hub implements EventSink {
     }
     if (this.#polled.size > 0) this.#polled.clear();
     if (this.#ended.length > 0) this.#dismissEnded();
+    this.keyHolders.publish();
   }
 
   #deliver(queue: LiveQueue, event: EncodedEvent): void {

@@ -20,10 +20,19 @@ export interface EncodedAnswer {
 
 export type Handled = AskResult | EncodedAnswer;
 
+/** Whom good credentials name, and by which key. */
+export interface Authenticated {
+  readonly caller: UserRecord;
+  /** SHA-256 of the key (S2). */
+  readonly keyHash: string;
+}
+
 export interface Call<P = unknown> {
   readonly realm: Realm;
   /** null where the operation allows anonymous callers. */
   readonly caller: UserRecord | null;
+  /** Hash of the key that the caller showed; null for anonymous ones. */
+  readonly keyHash: string | null;
   readonly params: P;
   /** Name of the client program (D35). */
   readonly client: string;
@@ -68,7 +77,7 @@ export interface RawCall {
   readonly readParams: () => ReadonlyMap<string, string> | Refusal;
   /** Whether any were sent, good or bad. */
   readonly hasCredentials: boolean;
-  readonly credentials: { readonly caller: UserRecord } | Refusal;
+  readonly credentials: Authenticated | Refusal;
   readonly client: string;
   readonly siteUrl: string;
   readonly userAgent: string;

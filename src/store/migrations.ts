@@ -15,7 +15,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   realm: 2,
   users: 1,
   credentials: 1,
-  apiKeys: 1,
+  apiKeys: 2,
   groups: 1,
   channels: 1,
   subscriptions: 1,
@@ -70,6 +70,8 @@ export function migrateEnvironment(environment: Environment, version: number): v
 
 /** `rowMigrations[table][n]` turns a row of version n into one of version n + 1. */
 const rowMigrations: Partial<Record<TableName, Readonly<Record<number, (row: Row) => Row>>>> = {
+  // Which of them stands in zuliprc is not known any more: none is lost.
+  apiKeys: { 1: (row) => ({ ...row, isKept: true }) },
   realm: { 1: (row) => ({ ...row, userDefaults: {} }) },
 };
 

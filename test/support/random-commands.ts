@@ -54,6 +54,7 @@ const durable: fc.Arbitrary<Command> = fc.oneof(
   fc
     .tuple(userId, fc.constantFrom("h1", "h2"))
     .map(([id, hash]) => command({ actor: "user", id }, "user.api-key.add", { hash }, id)),
+  userId.map((id) => command({ actor: "user", id }, "user.api-key.regenerate", { hash: `only${id}` }, id)),
   fc
     .tuple(fc.integer({ min: 1, max: 3 }), fc.constantFrom(1, 3), userId)
     .map(([index, type, id]) => commands.createBot(index, type, id)),
