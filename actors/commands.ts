@@ -39,6 +39,37 @@ export interface ChannelCreate {
   readonly isWebPublicAllowed: boolean;
 }
 
+export interface BotCreate {
+  readonly email: string;
+  readonly fullName: string;
+  readonly botType: number;
+  readonly apiKeyHash: string;
+  /** null: it posts nowhere. The token is random, and comes with the command (M4). */
+  readonly service: {
+    readonly name: string;
+    readonly payloadUrl: string;
+    readonly interfaceType: number;
+    readonly token: string;
+  } | null;
+  /** Names of channels; null: none. */
+  readonly defaultSendingChannel: string | null;
+  readonly defaultEventsChannel: string | null;
+  readonly isAllPublicByDefault: boolean;
+}
+
+/** null: not sent, stays as it is. An empty channel name is none. */
+export interface BotUpdate {
+  readonly botId: number;
+  readonly fullName: string | null;
+  readonly role: number | null;
+  readonly ownerId: number | null;
+  readonly payloadUrl: string | null;
+  readonly interfaceType: number | null;
+  readonly defaultSendingChannel: string | null;
+  readonly defaultEventsChannel: string | null;
+  readonly isAllPublicByDefault: boolean | null;
+}
+
 export interface SubscribeRequest {
   readonly channels: readonly {
     readonly name: string;
@@ -173,6 +204,10 @@ export interface CommandParams {
   "user.deactivate-self": Record<string, never>;
   "user.reactivate": { readonly userId: number };
   "user.grant-email-changes": { readonly email: string; readonly isGranted: boolean };
+  "bot.create": BotCreate;
+  "bot.update": BotUpdate;
+  "bot.deactivate": { readonly botId: number };
+  "bot.regenerate-key": { readonly botId: number; readonly apiKeyHash: string };
   "channel.create": ChannelCreate;
   "members.change": MembershipChange;
   "subscriptions.add": SubscribeRequest;
@@ -220,6 +255,7 @@ export interface CommandParams {
   "alert-words.remove": { readonly words: readonly string[] };
   "muted-users.add": { readonly userId: number };
   "muted-users.remove": { readonly userId: number };
+  "user.api-key.regenerate": { readonly hash: string };
   "queue.register": QueueRegistration;
   "queue.delete": { readonly queueId: string };
   "message.post": MessagePost;

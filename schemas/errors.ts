@@ -65,6 +65,7 @@ export const refuse = {
     }),
   notLoggedIn: () => refusal("UNAUTHORIZED", "Not logged in: API authentication or user session required"),
   malformedAuthorization: () => refusal("UNAUTHORIZED", "Invalid authorization header for basic auth"),
+  notForIncomingWebhooks: () => refusal("UNAUTHORIZED", "This API is not available to incoming webhook bots."),
   basicRequired: () => refusal("UNAUTHORIZED", "This endpoint requires HTTP basic authentication."),
   invalidApiKey: () => refusal("INVALID_API_KEY", "Invalid API key"),
   authenticationFailed: () => refusal("AUTHENTICATION_FAILED", "Your username or password is incorrect"),
@@ -72,6 +73,7 @@ export const refuse = {
   administratorRequired: () => refusal("UNAUTHORIZED_PRINCIPAL", "Must be an organization administrator"),
   ownerRequired: () => refusal("UNAUTHORIZED_PRINCIPAL", "Must be an organization owner"),
   guestsNotAllowed: () => refusal("BAD_REQUEST", "Not allowed for guest users"),
+  botsNotAllowed: () => refusal("BAD_REQUEST", "This endpoint does not accept bot requests."),
   insufficientPermission: () => refusal("BAD_REQUEST", "Insufficient permission"),
   notFound: (msg = "Invalid URL") => refusal("NOT_FOUND", msg),
   methodNotAllowed: (allowed: readonly string[]) =>

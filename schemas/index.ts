@@ -1,7 +1,8 @@
 /** Every operation of the server: one list for the router, the reference, the fuzz and the differential test. */
 import { addAlertWords, getAlertWords, removeAlertWords } from "./alert-words.ts";
-import { fetchApiKey } from "./authentication.ts";
+import { fetchApiKey, regenerateApiKey } from "./authentication.ts";
 import { deleteAvatar, uploadAvatar } from "./avatars.ts";
+import { createBot, deactivateBot, getBots, regenerateBotKey, updateBot } from "./bots.ts";
 import { createChannel, deleteTopic, getStreams } from "./channels.ts";
 import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
@@ -37,6 +38,7 @@ import {
 export const endpoints = [
   getServerSettings,
   fetchApiKey,
+  regenerateApiKey,
   createUser,
   getOwnUser,
   getUsers,
@@ -76,6 +78,11 @@ export const endpoints = [
   uploadEmoji,
   getEmoji,
   deactivateEmoji,
+  createBot,
+  getBots,
+  updateBot,
+  deactivateBot,
+  regenerateBotKey,
   createChannel,
   getStreams,
   deleteTopic,

@@ -65,6 +65,8 @@ export const limits = {
   font_size_px_max: 32_767,
   line_height_percent_min: 1,
   line_height_percent_max: 32_767,
+  bot_service_name_code_points_max: 100,
+  url_code_points_max: 2048,
 
   // Counts
   users_per_realm_max: 1_000_000,
@@ -82,6 +84,7 @@ export const limits = {
   draft_timestamp_s_max: 253_402_300_799,
   alert_words_per_user_max: 1000,
   muted_users_per_user_max: 1000,
+  bots_per_owner_max: 500,
   messages_per_fetch_max: 5000,
   narrow_terms_max: 100,
   narrow_rows_per_pass_max: 1000,

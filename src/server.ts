@@ -10,7 +10,7 @@ import { join, resolve } from "node:path";
 import { refuse } from "../schemas/errors.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { foundRealm } from "./founding.ts";
-import { authenticate, verifyKey } from "./http/authentication.ts";
+import { authenticate, type Credentials, refuseWriteOnly, verifyKey } from "./http/authentication.ts";
 import { clientName } from "./http/client-name.ts";
 import { emailChangePages } from "./http/email-change.ts";
 import { Passwords } from "./http/passwords.ts";
@@ -21,6 +21,7 @@ import { countFailedKey, personName, RateLimits } from "./http/rate-limits.ts";
 import { alertWordRoutes } from "./http/routes/alert-words.ts";
 import { authenticationRoutes } from "./http/routes/authentication.ts";
 import { avatarRoutes } from "./http/routes/avatars.ts";
+import { botRoutes } from "./http/routes/bots.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
 import { draftRoutes } from "./http/routes/drafts.ts";
 import { emojiRoutes } from "./http/routes/emoji.ts";
@@ -253,6 +254,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...mutedUserRoutes,
       ...avatarRoutes(pictures),
       ...emojiRoutes(pictures),
+      ...botRoutes,
       ...channelRoutes(channelOptions),
       ...subscriptionRoutes(channelOptions),
       ...messageRoutes,
@@ -271,12 +273,14 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
   const realmOf = (name: string) => host.realmOf(name);
   const pages = [...emailChangePages, ...picturePages];
   const http = new HttpServer({ app, performer, pages, realmOf, isSecure, reportBug });
+  const admit = (credentials: Credentials, address: string) =>
+    refuseWriteOnly(credentials) ?? countFailedKey(rates, credentials, address);
   const sockets = new SocketServer({
     realmOf,
     hubOf,
     perform: performer.perform,
-    authenticate: (realm, header, address) => countFailedKey(rates, authenticate(realm.view, header), address),
-    verifyKey: (realm, { email, key }, address) => countFailedKey(rates, verifyKey(realm.view, email, key), address),
+    authenticate: (realm, header, address) => admit(authenticate(realm.view, header), address),
+    verifyKey: (realm, { email, key }, address) => admit(verifyKey(realm.view, email, key), address),
     limitFrame(realm, userId) {
       const state = rates.take("api", personName(realm.epoch, userId));
       return state === null || state.retryAfterS === 0 ? null : refuse.rateLimitHit(state.retryAfterS);

@@ -7,6 +7,8 @@
  */
 import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
+import { updateBot } from "./bot-changes.ts";
+import { createBot, deactivateBot, regenerateBotKey } from "./bots.ts";
 import { createChannel, findFirstMessage } from "./channels.ts";
 import { confirmEmailChange } from "./email-change.ts";
 import { addEmoji, deactivateEmoji } from "./emoji.ts";
@@ -48,6 +50,10 @@ export const realmMachine = setup({
         "user.deactivate": { actions: decide(deactivateUser) },
         "user.email-change.confirm": { actions: decide(confirmEmailChange) },
         "realm.change-settings-defaults": { actions: decide(changeSettingsDefaults) },
+        "bot.create": { actions: decide(createBot) },
+        "bot.update": { actions: decide(updateBot) },
+        "bot.deactivate": { actions: decide(deactivateBot) },
+        "bot.regenerate-key": { actions: decide(regenerateBotKey) },
         "channel.create": { actions: decide(createChannel) },
         "members.change": { actions: decide(continueChange) },
         "channel.find-first-message": { actions: decide(findFirstMessage) },

@@ -12,7 +12,8 @@ import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
-import { botEvent } from "./bot-events.ts";
+import { deactivationMail } from "../mail.ts";
+import { botUpdates } from "./bot-events.ts";
 import { notificationBotId } from "./notification-bot.ts";
 import { pauseSubscription, resumeSubscription } from "./subscription-records.ts";
 import { returnedGroupEvents } from "./user-groups.ts";
@@ -29,7 +30,7 @@ export function deactivateUser(_context: unknown, command: Command<"user.deactiv
   if (caller !== null && !isAdministrator(caller)) return refuse.insufficientPermission();
   if (caller !== null && user.role === roles.owner && caller.role !== roles.owner) return refuse.ownerRequired();
   if (isLastOwner(view, user)) return refuse.badRequest("Cannot deactivate the only organization owner");
-  const mail = comment === null ? [] : deactivationMail(view, user, { comment, caller });
+  const mail = comment === null ? [] : deactivationMail(view, user, comment);
   return done({}, [...deactivationEffects(view, user), ...mail]);
 }
 
@@ -51,7 +52,7 @@ function isLastPerson(view: View, user: UserRecord): boolean {
 
 /** Everything that ends with an account, a person's bots first; for people and for bots. */
 export function deactivationEffects(view: View, user: UserRecord): Effect[] {
-  const bots = user.botType === null ? [...view.users.all()].filter((bot) => bot.botOwnerId === user.id) : [];
+  const bots = [...view.bots.ofOwner(user.id)].sort((a, b) => a - b).flatMap((id) => view.users.get(id) ?? []);
   return [...bots.filter((bot) => bot.isActive).flatMap((bot) => endOf(view, bot)), ...endOf(view, user)];
 }
 
@@ -65,7 +66,7 @@ function endOf(view: View, user: UserRecord): Effect[] {
     ...peerEvents("peer_remove", user, subscriptions),
     effects.emit("realm_user", { op: "update", person: { user_id: user.id, is_active: false } }, { to: "realm" }),
     ...sightEffects(view, shiftOf(user, subscriptions, false)),
-    ...botEvent(view, user, { is_active: false }),
+    ...botUpdates(view, user, ["is_active"]),
   ];
 }
 
@@ -78,31 +79,6 @@ function pendingMail(view: View, user: UserRecord): Effect[] {
     ...mails.map(({ key }) => effects.remove("mails", key)),
     ...changes.map(({ key }) => effects.remove("emailChanges", key)),
   ];
-}
-
-/** Spec 4.20: the mail to somebody who is deactivated, with the administrator's own words if there are any. */
-function deactivationMail(
-  view: View,
-  user: UserRecord,
-  { comment, caller }: { comment: string; caller: UserRecord | null },
-): Effect[] {
-  const id = view.counter("mail") + 1;
-  const data = {
-    comment,
-    fullName: user.fullName,
-    realmName: view.realm.name,
-    deactivatedBy: caller?.fullName ?? null,
-  };
-  const mail = {
-    id,
-    template: "deactivation",
-    to: user.email,
-    data,
-    createdAt: view.now,
-    attempts: 0,
-    dueAt: view.now,
-  };
-  return [effects.count("mail", id), effects.put("mails", id, mail)];
 }
 
 function activeSubscriptions(view: View, user: UserRecord): SubscriptionRecord[] {
@@ -172,7 +148,7 @@ function returnEffects(view: View, user: UserRecord, caller: UserRecord | null):
     ...sightEffects(view, shiftOf(user, subscriptions, true)),
     ...peerEvents("peer_add", user, subscriptions),
     ...returnedGroupEvents(view, after),
-    ...botEvent(view, after, isAdopted ? { is_active: true, owner_id: botOwnerId } : { is_active: true }),
+    ...botUpdates(view, after, isAdopted ? ["is_active", "owner_id"] : ["is_active"]),
   ];
 }
 

@@ -14,7 +14,7 @@ import type { Command, UserTarget, UserUpdate } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { addressEvents } from "../people-events.ts";
-import { botEvent } from "./bot-events.ts";
+import { botUpdates } from "./bot-events.ts";
 import { notificationBotId } from "./notification-bot.ts";
 import { roleEffects } from "./user-roles.ts";
 
@@ -102,7 +102,7 @@ function changeName(_view: View, asked: Asked): Change | Refusal {
   if (badName !== null) return badName;
   const person = { user_id: user.id, full_name: fullName };
   const event = effects.emit("realm_user", { op: "update", person }, { to: "realm" });
-  return { user: { ...user, fullName }, effects: [event, ...botEvent(_view, user, { full_name: fullName })] };
+  return { user: { ...user, fullName }, effects: [event, ...botUpdates(_view, user, ["full_name"])] };
 }
 
 /** No organization has custom profile fields yet: whatever id is named is nobody's. */

@@ -5,7 +5,7 @@
 import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
 import { addAlertWords, removeAlertWords } from "./alert-words.ts";
-import { addApiKey } from "./api-keys.ts";
+import { addApiKey, regenerateApiKey } from "./api-keys.ts";
 import { setAvatar } from "./avatars.ts";
 import { addDrafts, removeDraft, updateDraft } from "./drafts.ts";
 import { expireEmailChange, requestEmailChange } from "./email-change.ts";
@@ -50,6 +50,7 @@ export const userMachine = setup({
         "muted-users.add": { actions: decide(muteUser) },
         "muted-users.remove": { actions: decide(unmuteUser) },
         "user.avatar.set": { actions: decide(setAvatar) },
+        "user.api-key.regenerate": { actions: decide(regenerateApiKey) },
         "queue.register": { actions: decide(registerQueue) },
         "queue.delete": { actions: decide(deleteQueue) },
       },

@@ -6,7 +6,6 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { StatusRecord, UserRecord } from "../../schemas/records.ts";
 import { reactionTypes } from "../../schemas/status.ts";
-import { userSetting, userSettings } from "../../schemas/user-settings.ts";
 import { chooseEmoji } from "../../src/domain/emoji/emoji-choice.ts";
 import { canAccessUser } from "../../src/domain/people.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
@@ -15,6 +14,7 @@ import type { View } from "../../src/domain/view.ts";
 import type { Command, StatusChange } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { personalChanges } from "./settings.ts";
 
 export function updateStatus(_context: unknown, command: Command<"status.update">, view: View): Outcome {
   const found = personMeant(command, view);
@@ -23,9 +23,10 @@ export function updateStatus(_context: unknown, command: Command<"status.update"
   const { away } = command.params;
   const parts = readParts(view, command.params);
   if ("kind" in parts) return parts;
-  const isAwayChanged = away !== null && userSetting(user, "presence_enabled") === away;
+  // Spec 4.12: the inverse of the setting, of which the person's own clients are told as of any other.
+  const settings = away === null ? {} : { presence_enabled: !away };
   return done({}, [
-    ...(isAwayChanged ? changePresenceEnabled(user, !away) : []),
+    ...personalChanges(view, user, { settings, fullName: null }),
     storeStatus(view, user.id, parts),
     effects.emit(
       "user_status",
@@ -98,19 +99,4 @@ function storeStatus(view: View, userId: number, { text, emoji }: Parts): Effect
 
 function emojiOf({ emojiName: name, emojiCode: code, reactionType }: StatusRecord) {
   return { name, code, reactionType };
-}
-
-/** Spec 4.12: `away` is the inverse of the setting, of which the person's own clients are told as of any other. */
-function changePresenceEnabled(user: UserRecord, isEnabled: boolean): Effect[] {
-  const { presence_enabled: _before, ...others } = user.settings;
-  const isDefault = isEnabled === userSettings.presence_enabled.default;
-  const settings = isDefault ? others : { ...others, presence_enabled: isEnabled };
-  return [
-    effects.put("users", user.id, { ...user, settings }),
-    effects.emit(
-      "user_settings",
-      { op: "update", property: "presence_enabled", value: isEnabled },
-      { to: "users", ids: [user.id] },
-    ),
-  ];
 }

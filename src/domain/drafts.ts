@@ -1,12 +1,13 @@
 /** Drafts of a person: whether they are kept at all, in which order they are shown, and how clients know them (OpenAPI Draft). */
 import { limits } from "../../schemas/limits.ts";
 import type { DraftRecord, UserRecord } from "../../schemas/records.ts";
+import { userSetting } from "../../schemas/user-settings.ts";
 import { seconds } from "./presence.ts";
 import type { View } from "./view.ts";
 
 /** Spec 2.3, enable_drafts_synchronization: on unless the person turned it off. */
 export function keepsDrafts(user: UserRecord): boolean {
-  return user.settings["enable_drafts_synchronization"] !== false;
+  return userSetting(user, "enable_drafts_synchronization");
 }
 
 /** The last edited first. */

@@ -29,6 +29,12 @@ export interface UsersView {
   readonly activeOwners: number;
 }
 
+/** Ids of bots that somebody owns, active and deactivated ones. */
+export interface BotsView {
+  ofOwner(ownerId: number): ReadonlySet<number>;
+  all(): Iterable<number>;
+}
+
 export interface ChannelsView {
   get(id: number): ChannelRecord | undefined;
   /** Case-insensitively; archived channels keep their names. */
@@ -85,6 +91,7 @@ export interface View {
   counter(name: CounterName): number;
   readonly realm: RealmRecord;
   readonly users: UsersView;
+  readonly bots: BotsView;
   readonly channels: ChannelsView;
   readonly subscriptions: SubscriptionsView;
   readonly groups: GroupsView;

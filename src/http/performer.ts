@@ -9,6 +9,7 @@ import { limits } from "../../schemas/limits.ts";
 import { isAdministrator, isGuest } from "../domain/permissions.ts";
 import type { Binding, Handled, Perform, Performed, RawCall, UploadedFile } from "../runtime/calls.ts";
 import { bodyOf, type IdempotencyClaim, statusOf } from "../runtime/entry.ts";
+import { refuseWriteOnly } from "./authentication.ts";
 import { compileParameters, type ParameterReader, type ParsedParams } from "./parameters.ts";
 import { countFailedKey, personName, type RateLimits, type RateState } from "./rate-limits.ts";
 import { Router } from "./router.ts";
@@ -95,6 +96,10 @@ function admit(route: Route, call: RawCall, options: PerformerOptions): Admissio
     const refusal = countFailedKey(options.rates, credentials, call.address());
     return { refusal, headers: challenged.has(refusal.code) ? [challenge] : [] };
   }
+  if (authentication !== "none" && route.endpoint.allowsIncomingWebhooks !== true) {
+    const refusal = refuseWriteOnly(credentials);
+    if (refusal !== null) return { refusal, headers: [] };
+  }
   const kind = "caller" in credentials ? "api" : "anonymous";
   if (!options.rates.isLimited(kind)) return { refusal: checkRole(route, call), headers: [] };
   const who = "caller" in credentials ? personName(call.realm.epoch, credentials.caller.id) : call.address();
@@ -110,8 +115,8 @@ function checkRole(route: Route, call: RawCall): Refusal | null {
   if (role === undefined || !("caller" in call.credentials)) return null;
   const { caller } = call.credentials;
   if (role === "administrator") return isAdministrator(caller) ? null : refuse.administratorRequired();
-  if (role === "member") return isGuest(caller) ? refuse.guestsNotAllowed() : null;
-  return caller.botType === null ? null : refuse.badRequest("This endpoint does not accept bot requests.");
+  if (role !== "human" && isGuest(caller)) return refuse.guestsNotAllowed();
+  return role === "member" || caller.botType === null ? null : refuse.botsNotAllowed();
 }
 
 function rateHeaders(state: RateState, now: number): Headers {
@@ -170,6 +175,7 @@ function run(
     const handled = route.handler({
       realm: call.realm,
       caller: "caller" in call.credentials ? call.credentials.caller : null,
+      keyHash: "caller" in call.credentials ? call.credentials.keyHash : null,
       params: parsed.params,
       files,
       client: call.client,

@@ -9,6 +9,7 @@ import { apiEmail, avatarFields } from "../domain/people.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../domain/permissions.ts";
 import type { View } from "../domain/view.ts";
 import { alertWordsState } from "./alert-words.ts";
+import { botsState } from "./bots.ts";
 import {
   channelBody,
   defaultChannelIds,
@@ -135,7 +136,9 @@ const sections: Readonly<Record<string, Section>> = {
   message: (view, user) => ({ max_message_id: newestReceived(view, user) }),
   realm: realmState,
   realm_user: realmUser,
-  realm_bot: nothing({ realm_bots: [] }),
+  realm_bot: botsState,
+  realm_embedded_bots: nothing({ realm_embedded_bots: [] }),
+  realm_incoming_webhook_bots: nothing({ realm_incoming_webhook_bots: [] }),
   subscription,
   stream: (view, user) => ({ streams: visibleChannels(view, user).map((channel) => channelBody(view, channel)) }),
   default_streams: (view, user) => ({ realm_default_streams: isGuest(user) ? [] : defaultChannelIds(view) }),

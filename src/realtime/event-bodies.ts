@@ -11,6 +11,7 @@ import type { View } from "../domain/view.ts";
 import { channelBody, defaultChannelIds, subscriptionBody } from "../queries/channels.ts";
 import { customEmoji } from "../queries/emoji.ts";
 import { flagsOf, messageBody } from "../queries/messages.ts";
+import { realmBot } from "./bot-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";
 import { realmUser } from "./realm-user-events.ts";
 
@@ -186,6 +187,7 @@ const kinds: Readonly<Record<string, EventKind>> = {
   subscription,
   realm_user: realmUser,
   realm_emoji: realmEmoji,
+  realm_bot: realmBot,
   default_streams: defaultStreams,
   presence,
   user_status: userStatus,

@@ -13,6 +13,7 @@ import type { StagedEvent } from "../runtime/effects-applier.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { holdsCopy, sharesPublic } from "./audience.ts";
 import { EncodedEvent } from "./encoded-event.ts";
+import { KeyHolders } from "./key-holders.ts";
 import { LiveQueue, noReader } from "./queue.ts";
 import { QueueRegistry } from "./queue-registry.ts";
 
@@ -25,6 +26,8 @@ const collectIdleMs = 60_000;
 
 export class Hub implements EventSink {
   readonly realm: Realm;
+  /** Sockets and held polls by the key that opened them. */
+  readonly keyHolders: KeyHolders;
   readonly #queues: QueueRegistry;
   #deliveries: Delivery[] = [];
   #ended: LiveQueue[] = [];
@@ -41,6 +44,7 @@ export class Hub implements EventSink {
   constructor(realm: Realm, limitsPresence: boolean) {
     this.realm = realm;
     this.#limitsPresence = limitsPresence;
+    this.keyHolders = new KeyHolders(realm.view);
     this.#queues = new QueueRegistry(realm.view);
     for (const record of realm.projections.queues.all()) this.#open(record);
     realm.dispatcher.attach(this);
@@ -65,6 +69,7 @@ export class Hub implements EventSink {
 
   /** Follows the rows that decide who reads what. */
   changed(delta: Delta): void {
+    this.keyHolders.changed(delta);
     if (delta.table === "queues") {
       const id = delta.key as string;
       const known = this.#queues.get(id);
@@ -168,6 +173,7 @@ export class Hub implements EventSink {
       this.#departed = [];
       for (const userId of departed) this.onDeparture(userId);
     }
+    this.keyHolders.publish();
   }
 
   #deliver(queue: LiveQueue, event: EncodedEvent): void {

@@ -6,14 +6,13 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebS
 import type { Refusal } from "../../schemas/errors.ts";
 import { errorBody, errorCodes, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
-import type { Perform } from "../runtime/calls.ts";
+import type { Authenticated, Perform } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Realm } from "../runtime/realm.ts";
 import type { Hub } from "./hub.ts";
 import { SocketSession } from "./socket-session.ts";
 
-type Credentials = { readonly caller: UserRecord } | Refusal;
+type Credentials = Authenticated | Refusal;
 
 export interface SocketServerOptions {
   readonly realmOf: (host: string) => Realm;
@@ -32,7 +31,7 @@ export interface SocketServerOptions {
 /** What uWS keeps with a socket. The session is made when it opens. */
 interface SocketData {
   readonly realm: Realm;
-  readonly user: UserRecord | null;
+  readonly credentials: Authenticated | null;
   readonly format: "json" | "msgpack";
   readonly host: string;
   readonly userAgent: string;
@@ -97,7 +96,7 @@ export class SocketServer {
     const isPacked = offered.some((name) => name.trim() === "msgpack");
     const data: SocketData = {
       realm,
-      user: credentials === null ? null : credentials.caller,
+      credentials,
       format: isPacked ? "msgpack" : "json",
       host,
       userAgent: request.getHeader("user-agent"),
@@ -148,7 +147,7 @@ export class SocketServer {
     );
     data.session = session;
     this.#sessions.add(session);
-    session.start(data.user);
+    session.start(data.credentials);
   }
 
   /** Deactivation ends every socket of the person at once; it is rare, so all sessions are looked through. */

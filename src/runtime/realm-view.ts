@@ -42,6 +42,9 @@ export class RealmView implements View {
   get users() {
     return this.#projections.users;
   }
+  get bots() {
+    return this.#projections.bots;
+  }
   get channels() {
     return this.#projections.channels;
   }

@@ -1,6 +1,7 @@
 /** All projections of one realm: rebuilt from rows when it opens, changed by deltas afterwards (M9). */
 import type { TableName } from "../../../schemas/records.ts";
 import type { Environment } from "../environment.ts";
+import { BotsProjection } from "./bots.ts";
 import { ChannelsProjection, SubscriptionsProjection } from "./channels.ts";
 import { RealmEmojiProjection } from "./emoji.ts";
 import { GroupsProjection } from "./groups.ts";
@@ -12,6 +13,7 @@ import { ApiKeysProjection, UsersProjection } from "./users.ts";
 export class RealmProjections {
   readonly realm = new RealmProjection();
   readonly users = new UsersProjection();
+  readonly bots = new BotsProjection();
   readonly apiKeys = new ApiKeysProjection();
   readonly channels = new ChannelsProjection();
   readonly subscriptions = new SubscriptionsProjection();
@@ -37,6 +39,7 @@ export class RealmProjections {
     return [
       this.realm,
       this.users,
+      this.bots,
       this.apiKeys,
       this.channels,
       this.subscriptions,
