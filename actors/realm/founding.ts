@@ -79,8 +79,8 @@ export function newUser(given: {
     botType: null,
     botOwnerId: null,
     avatarVersion: 1,
-    avatarFile: null,
     settings: {},
+    avatarFile: null,
   };
 }
 
