@@ -44,6 +44,8 @@ export type Effect =
   | { readonly kind: "wake"; readonly name: string; readonly afterMs: number; readonly command: Command }
   /** Answers a request that was left waiting in an earlier turn. */
   | { readonly kind: "reply"; readonly ticket: Ticket; readonly answer: Answer }
+  /** A file of the realm that no row claims any more: removed after the flush; a crash in between leaves it to the sweep. */
+  | { readonly kind: "discard"; readonly file: string }
   /** The latest presence of a person, in memory; rows follow in batches (E4). */
   | { readonly kind: "present"; readonly row: RowOf<"presence"> };
 
@@ -71,5 +73,6 @@ export const effects = {
   bury: (command: Command, error: string): Effect => ({ kind: "bury", command, error }),
   wake: (name: string, afterMs: number, command: Command): Effect => ({ kind: "wake", name, afterMs, command }),
   reply: (ticket: Ticket, answer: Answer): Effect => ({ kind: "reply", ticket, answer }),
+  discard: (file: string): Effect => ({ kind: "discard", file }),
   present: (row: RowOf<"presence">): Effect => ({ kind: "present", row }),
 } as const;

@@ -4,6 +4,7 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
+import { userSetting } from "../../schemas/user-settings.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Login } from "../commands.ts";
 import { type Effect, effects } from "../effects.ts";
@@ -31,5 +32,5 @@ function newLoginMail(view: View, user: UserRecord, { client, address }: Login) 
 
 /** Spec 2.3, enable_login_emails: on unless switched off. */
 function wantsLoginMails(user: UserRecord): boolean {
-  return user.botType === null && user.settings["enable_login_emails"] !== false;
+  return user.botType === null && userSetting(user, "enable_login_emails");
 }

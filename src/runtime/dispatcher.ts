@@ -58,6 +58,8 @@ export interface DispatcherOptions {
   readonly alarm: Alarm;
   /** Whether there is room on the disk (M5). */
   readonly acceptsWrites: () => boolean;
+  /** Removes a file that no row on disk claims any more. */
+  readonly discard: (file: string) => void;
 }
 
 export class Dispatcher {
@@ -70,6 +72,7 @@ export class Dispatcher {
   readonly #clock: Clock;
   readonly #alarm: Alarm;
   readonly #acceptsWrites: () => boolean;
+  readonly #discard: (file: string) => void;
   readonly #turn: TurnState;
   readonly #runner: CommandRunner;
   readonly #line = new Line();
@@ -94,6 +97,7 @@ export class Dispatcher {
     this.#clock = options.clock;
     this.#alarm = options.alarm;
     this.#acceptsWrites = options.acceptsWrites;
+    this.#discard = options.discard;
     this.ledger = Ledger.open(options.environment);
     this.#turn = this.ledger.turn;
     this.view = new RealmView(options.environment, options.projections, this.#turn, () =>
@@ -284,6 +288,7 @@ export class Dispatcher {
     for (const command of staged.tells)
       this.#line.push({ command, source: { kind: "told" }, settle: null, claim: null });
     for (const wake of staged.wakes) this.wheel.set(wake.name, wake.afterMs, () => this.tell(wake.command));
+    for (const file of staged.discards) this.#settlements.push(() => this.#discard(file));
     if (staged.earliestTimer !== null) this.#timers.scheduled(staged.earliestTimer);
     for (const { ticket, answer } of staged.replies) {
       const settle = this.#tickets.take(ticket)?.settle ?? null;

@@ -24,6 +24,8 @@ export interface Staged {
   readonly wakes: { name: string; afterMs: number; command: Command }[];
   readonly replies: { ticket: Ticket; answer: Answer }[];
   readonly presences: PresenceRecord[];
+  /** Files that no row claims any more. */
+  readonly discards: string[];
   readonly counters: [CounterName, number][];
   earliestTimer: number | null;
   position: number;
@@ -40,6 +42,7 @@ export function newStage(): Staged {
     wakes: [],
     replies: [],
     presences: [],
+    discards: [],
     counters: [],
     earliestTimer: null,
     position: 0,
@@ -57,6 +60,7 @@ export function clearStage(staged: Staged, turn: TurnState): void {
   staged.wakes.length = 0;
   staged.replies.length = 0;
   staged.presences.length = 0;
+  staged.discards.length = 0;
   staged.counters.length = 0;
   staged.earliestTimer = null;
   staged.position = turn.position;
@@ -120,6 +124,9 @@ export function applyEffect(effect: Effect, environment: Environment, turn: Turn
       return;
     case "reply":
       staged.replies.push({ ticket: effect.ticket, answer: effect.answer });
+      return;
+    case "discard":
+      staged.discards.push(effect.file);
       return;
     case "present":
       // The row took the position as its update id (E1).

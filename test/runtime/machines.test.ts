@@ -71,7 +71,7 @@ function kindOf(actor: Command["to"]["actor"], address: Command["to"]) {
 
 const realmCommands: fc.Arbitrary<Command> = fc.oneof(
   userId.map((id) => commands.createUser(`new${id}@example.com`, id)),
-  userId.map((id) => command({ actor: "realm" }, "user.deactivate", { userId: id }, 2)),
+  userId.map((id) => command({ actor: "realm" }, "user.deactivate", { userId: id, comment: null }, 2)),
   fc.tuple(fc.constantFrom("general", "new"), fc.array(userId)).map(([name, ids]) => commands.createChannel(name, ids)),
   fc.constant(commands.subscribe(["general", "sales"], [3, 4])),
   fc.constant(commands.unsubscribe(["sales"], null)),

@@ -1,8 +1,8 @@
 /** POST /fetch_api_key (behaviour 11): each call makes a key of its own, shown this once (S2). */
 import { command } from "../../../actors/commands.ts";
-import { fetchApiKey } from "../../../schemas/authentication.ts";
+import { fetchApiKey, regenerateApiKey } from "../../../schemas/authentication.ts";
 import { refuse } from "../../../schemas/errors.ts";
-import { bind } from "../../runtime/calls.ts";
+import { bind, callerOf } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
 import { hashApiKey } from "../authentication.ts";
 import { loginFrom } from "../logins.ts";
@@ -30,6 +30,15 @@ export function authenticationRoutes(passwords: Passwords, rates: RateLimits) {
         command({ actor: "user", id: user.id }, "user.api-key.add", asked, user.id),
       );
       return added.kind === "ok" ? ok({ api_key: key, email: user.email, user_id: user.id }) : added;
+    }),
+
+    bind(regenerateApiKey, async (call) => {
+      const caller = callerOf(call);
+      const key = newApiKey();
+      const made = await call.realm.dispatcher.ask(
+        command({ actor: "user", id: caller.id }, "user.api-key.regenerate", { hash: hashApiKey(key) }, caller.id),
+      );
+      return made.kind === "ok" ? ok({ api_key: key }) : made;
     }),
   ];
 }
