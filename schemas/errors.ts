@@ -16,6 +16,10 @@ export const errorCodes = {
   AUTHENTICATION_FAILED: { status: 401, meaning: "E-mail address or password is wrong." },
   USER_DEACTIVATED: { status: 401, meaning: "The account is deactivated." },
   UNAUTHORIZED_PRINCIPAL: { status: 400, meaning: "The operation needs a higher role." },
+  CANNOT_DEACTIVATE_LAST_USER: {
+    status: 400,
+    meaning: "The caller is the last owner or the last person (`is_last_owner`, `entity`).",
+  },
   NOT_FOUND: { status: 404, meaning: "No such path or resource." },
   METHOD_NOT_ALLOWED: {
     status: 405,
@@ -61,6 +65,7 @@ export const refuse = {
     }),
   notLoggedIn: () => refusal("UNAUTHORIZED", "Not logged in: API authentication or user session required"),
   malformedAuthorization: () => refusal("UNAUTHORIZED", "Invalid authorization header for basic auth"),
+  notForIncomingWebhooks: () => refusal("UNAUTHORIZED", "This API is not available to incoming webhook bots."),
   basicRequired: () => refusal("UNAUTHORIZED", "This endpoint requires HTTP basic authentication."),
   invalidApiKey: () => refusal("INVALID_API_KEY", "Invalid API key"),
   authenticationFailed: () => refusal("AUTHENTICATION_FAILED", "Your username or password is incorrect"),
@@ -68,6 +73,7 @@ export const refuse = {
   administratorRequired: () => refusal("UNAUTHORIZED_PRINCIPAL", "Must be an organization administrator"),
   ownerRequired: () => refusal("UNAUTHORIZED_PRINCIPAL", "Must be an organization owner"),
   guestsNotAllowed: () => refusal("BAD_REQUEST", "Not allowed for guest users"),
+  botsNotAllowed: () => refusal("BAD_REQUEST", "This endpoint does not accept bot requests."),
   insufficientPermission: () => refusal("BAD_REQUEST", "Insufficient permission"),
   notFound: (msg = "Invalid URL") => refusal("NOT_FOUND", msg),
   methodNotAllowed: (allowed: readonly string[]) =>
@@ -95,6 +101,14 @@ export const refuse = {
     }),
   onlyEmptyTopicAllowed: (name: string) =>
     refusal("BAD_REQUEST", `Only the ${name} topic is allowed in this channel.`, { empty_topic_display_name: name }),
+  cannotDeactivateLastUser: (isLastOwner: boolean) => {
+    const entity = isLastOwner ? "organization owner" : "user";
+    return refusal("CANNOT_DEACTIVATE_LAST_USER", `Cannot deactivate the only ${entity}`, {
+      is_last_owner: isLastOwner,
+      entity,
+    });
+  },
+  draftsNotKept: () => refusal("BAD_REQUEST", "User has disabled synchronizing drafts."),
   noSuchUser: () => refusal("BAD_REQUEST", "No such user"),
   channelWildcardNotAllowed: () =>
     refusal(

@@ -75,6 +75,10 @@ export class Exchange {
   /** @param incoming null when the request could not even be read */
   answer(performed: Performed, incoming: Incoming | null): void {
     if (this.#isOver) return;
+    // Before the exchange counts as over: who catches the error can still answer.
+    for (const [name, value] of performed.headers) {
+      if (/[\r\n]/.test(value)) throw new Error(`header ${name} would carry a line break`);
+    }
     this.#isOver = true;
     this.#abortListeners = [];
     const response = this.#response;
@@ -94,10 +98,7 @@ export class Exchange {
     const response = this.#response;
     response.writeStatus(reasons[performed.status] ?? String(performed.status));
     if (!hasNoBody(performed.status)) response.writeHeader("Content-Type", performed.contentType ?? "application/json");
-    for (const [name, value] of performed.headers) {
-      if (/[\r\n]/.test(value)) throw new Error(`header ${name} would carry a line break`);
-      response.writeHeader(name, value);
-    }
+    for (const [name, value] of performed.headers) response.writeHeader(name, value);
     // Credentials travel in a header that pages must set themselves, never in cookies: any origin may ask.
     if (incoming !== null && incoming.origin !== "") {
       response.writeHeader("Access-Control-Allow-Origin", "*");

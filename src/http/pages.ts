@@ -12,6 +12,8 @@ export interface PageRequest {
   /** The decoded path after the route's prefix. */
   readonly rest: string;
   readonly siteUrl: string;
+  /** HEAD changes nothing: mail programs look at links with it. */
+  readonly method: "GET" | "HEAD";
   /** Who asks; null when nobody is logged in, or with credentials that are no good. */
   readonly viewer: () => UserRecord | null;
 }

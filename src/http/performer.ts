@@ -9,6 +9,7 @@ import { limits } from "../../schemas/limits.ts";
 import { isAdministrator, isGuest } from "../domain/permissions.ts";
 import type { Binding, Handled, Perform, Performed, RawCall, UploadedFile } from "../runtime/calls.ts";
 import { bodyOf, type IdempotencyClaim, statusOf } from "../runtime/entry.ts";
+import { refuseWriteOnly } from "./authentication.ts";
 import { compileParameters, type ParameterReader, type ParsedParams } from "./parameters.ts";
 import { countFailedKey, personName, type RateLimits, type RateState } from "./rate-limits.ts";
 import { Router } from "./router.ts";
@@ -83,6 +84,9 @@ interface Admission {
 
 const challenge: readonly [string, string] = ["WWW-Authenticate", 'Basic realm="colloquy"'];
 
+/** Refused credentials; where there were none, `refused` adds it (D2). */
+const challenged: ReadonlySet<string> = new Set(["INVALID_API_KEY", "USER_DEACTIVATED"]);
+
 /** Authentication, limits, role: the order in which a refusal is told. Credentials that were sent must be good. */
 function admit(route: Route, call: RawCall, options: PerformerOptions): Admission {
   const { credentials } = call;
@@ -90,7 +94,11 @@ function admit(route: Route, call: RawCall, options: PerformerOptions): Admissio
   const mustBeGood = authentication === "user" || (authentication === "optional" && call.hasCredentials);
   if (mustBeGood && !("caller" in credentials)) {
     const refusal = countFailedKey(options.rates, credentials, call.address());
-    return { refusal, headers: refusal.code === "UNAUTHORIZED" ? [] : [challenge] };
+    return { refusal, headers: challenged.has(refusal.code) ? [challenge] : [] };
+  }
+  if (authentication !== "none" && route.endpoint.allowsIncomingWebhooks !== true) {
+    const refusal = refuseWriteOnly(credentials);
+    if (refusal !== null) return { refusal, headers: [] };
   }
   const kind = "caller" in credentials ? "api" : "anonymous";
   if (!options.rates.isLimited(kind)) return { refusal: checkRole(route, call), headers: [] };
@@ -107,8 +115,8 @@ function checkRole(route: Route, call: RawCall): Refusal | null {
   if (role === undefined || !("caller" in call.credentials)) return null;
   const { caller } = call.credentials;
   if (role === "administrator") return isAdministrator(caller) ? null : refuse.administratorRequired();
-  if (role === "member") return isGuest(caller) ? refuse.guestsNotAllowed() : null;
-  return caller.botType === null ? null : refuse.badRequest("This endpoint does not accept bot requests.");
+  if (role !== "human" && isGuest(caller)) return refuse.guestsNotAllowed();
+  return role === "member" || caller.botType === null ? null : refuse.botsNotAllowed();
 }
 
 function rateHeaders(state: RateState, now: number): Headers {
@@ -167,6 +175,7 @@ function run(
     const handled = route.handler({
       realm: call.realm,
       caller: "caller" in call.credentials ? call.credentials.caller : null,
+      keyHash: "caller" in call.credentials ? call.credentials.keyHash : null,
       params: parsed.params,
       files,
       client: call.client,
@@ -198,7 +207,11 @@ function performed(handled: Handled, { ignored, headers, ifNoneMatch }: Framing)
     return { status: 304, body: "", headers: tagged };
   }
   const rest = ignored.length > 0 ? `,${JSON.stringify(listed).slice(1, -1)}` : "";
-  return { status: 200, body: `{"result":"success","msg":"",${handled.fields}${rest}}`, headers: tagged };
+  if (handled.kind === "encoded") {
+    return { status: 200, body: `{"result":"success","msg":"",${handled.fields}${rest}}`, headers: tagged };
+  }
+  const body = rest === "" ? handled.body : Buffer.concat([handled.body.subarray(0, -1), Buffer.from(`${rest}}`)]);
+  return { status: 200, body, headers: tagged };
 }
 
 /** Answers differ by caller: a client may keep one, but asks each time. */

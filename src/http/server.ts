@@ -237,7 +237,8 @@ export class HttpServer {
     if (path === null) return refusal(refuse.badRequest("Malformed percent-encoding in the path"));
     const route = this.#options.pages.find(({ prefix }) => path.startsWith(prefix));
     if (route === undefined) return refusal(refuse.notFound());
-    if (incoming.method !== "GET" && incoming.method !== "HEAD") {
+    const { method } = incoming;
+    if (method !== "GET" && method !== "HEAD") {
       return { ...refusal(refuse.methodNotAllowed(["GET", "HEAD"])), headers: [["Allow", "GET, HEAD"]] };
     }
     const realm = this.#options.realmOf(incoming.host);
@@ -245,6 +246,7 @@ export class HttpServer {
       realm,
       rest: path.slice(route.prefix.length),
       siteUrl: this.#siteUrl(incoming),
+      method,
       viewer() {
         const credentials = authenticate(realm.view, incoming.authorization);
         return "caller" in credentials ? credentials.caller : null;

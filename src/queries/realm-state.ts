@@ -2,6 +2,7 @@
 import { channelGroupSettings } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
 import { realmGroupSettings, realmSettings } from "../../schemas/realm-settings.ts";
+import { botDomain } from "../domain/bots.ts";
 import { realmGroupId } from "../domain/permissions.ts";
 import { seconds } from "../domain/presence.ts";
 import { realmUrls } from "./server-settings.ts";
@@ -45,6 +46,7 @@ const publishedLimits = {
 export const realmState: Section = (view, _user, { siteUrl }) => ({
   ...realmUrls(view, siteUrl),
   realm_name: view.realm.name,
+  realm_bot_domain: botDomain(siteUrl),
   realm_is_zephyr_mirror_realm: false,
   realm_icon_url: `${siteUrl}/avatar/realm-icon`,
   realm_icon_source: "G",

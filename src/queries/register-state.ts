@@ -5,10 +5,11 @@
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
-import { userSettings } from "../../schemas/user-settings.ts";
-import { apiEmail, avatarFields, userBody } from "../domain/people.ts";
+import { apiEmail, avatarFields } from "../domain/people.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../domain/permissions.ts";
 import type { View } from "../domain/view.ts";
+import { alertWordsState } from "./alert-words.ts";
+import { botsState } from "./bots.ts";
 import {
   channelBody,
   defaultChannelIds,
@@ -18,11 +19,18 @@ import {
   subscriptionBody,
   visibleChannels,
 } from "./channels.ts";
+import { draftsState } from "./drafts.ts";
 import { realmEmojiState } from "./emoji.ts";
+import { shownPeople } from "./known-people.ts";
 import { newestReceived } from "./messages.ts";
+import { mutedUsersState } from "./muted-users.ts";
+import { navigationViewsState } from "./navigation-views.ts";
 import { presenceState } from "./presence.ts";
 import { realmState } from "./realm-state.ts";
+import { savedSnippetsState } from "./saved-snippets.ts";
+import { displaySettings, notificationSettings, ownSettings, settingsDefaults } from "./settings.ts";
 import type { Section, StateRequest } from "./state-section.ts";
+import { userStatusState } from "./status.ts";
 import { userGroupsState } from "./user-groups.ts";
 
 /** @param types null: everything */
@@ -45,13 +53,8 @@ export function registerState(
 /** Read state is derived from watermarks that no operation sets yet: nothing is reported as unread. */
 const emptyUnread = { count: 0, pms: [], streams: [], huddles: [], mentions: [], old_unreads_missing: false };
 
-const realmUser: Section = (view, user, { clientGravatar }) => {
-  const active: unknown[] = [];
-  const inactive: unknown[] = [];
-  for (const person of view.users.all()) {
-    const { is_active: isActive, ...body } = userBody(person, user, clientGravatar);
-    (isActive ? active : inactive).push({ ...body, ...(person.botType === null ? { profile_data: {} } : {}) });
-  }
+const realmUser: Section = (view, user, { clientGravatar, allowsIncompleteUserList }) => {
+  const { active, inactive } = shownPeople(view, user, { clientGravatar, allowsIncompleteUserList });
   return {
     realm_users: active,
     realm_non_active_users: inactive,
@@ -108,16 +111,6 @@ const presence: Section = (view, user, request) => {
   return { ...state };
 };
 
-function settingsOf(user: UserRecord): Record<string, unknown> {
-  const own = Object.entries(userSettings).map(([name, setting]) => [name, user.settings[name] ?? setting.default]);
-  return { ...Object.fromEntries(own), timezone: user.timezone };
-}
-
-const ownSettings: Section = (_view, user) => ({ user_settings: settingsOf(user) });
-
-/** Older clients find their settings at the top level, under the two older event types (behaviour 4.3). */
-const flatSettings: Section = (_view, user) => settingsOf(user);
-
 /** The caller's direct conversations, newest first (behaviour 4.1). */
 const recentPrivateConversations: Section = (view, user) => {
   const keys = view.keys("directConversations", {
@@ -143,7 +136,9 @@ const sections: Readonly<Record<string, Section>> = {
   message: (view, user) => ({ max_message_id: newestReceived(view, user) }),
   realm: realmState,
   realm_user: realmUser,
-  realm_bot: nothing({ realm_bots: [] }),
+  realm_bot: botsState,
+  realm_embedded_bots: nothing({ realm_embedded_bots: [] }),
+  realm_incoming_webhook_bots: nothing({ realm_incoming_webhook_bots: [] }),
   subscription,
   stream: (view, user) => ({ streams: visibleChannels(view, user).map((channel) => channelBody(view, channel)) }),
   default_streams: (view, user) => ({ realm_default_streams: isGuest(user) ? [] : defaultChannelIds(view) }),
@@ -151,14 +146,14 @@ const sections: Readonly<Record<string, Section>> = {
   presence,
   user_settings: ownSettings,
   recent_private_conversations: recentPrivateConversations,
-  alert_words: nothing({ alert_words: [] }),
+  alert_words: alertWordsState,
   channel_folders: nothing({ channel_folders: [] }),
   custom_profile_fields: nothing({ custom_profile_fields: [], custom_profile_field_types: {} }),
   default_stream_groups: nothing({ realm_default_stream_groups: [] }),
-  drafts: nothing({ drafts: [] }),
+  drafts: draftsState,
   muted_topics: nothing({ muted_topics: [] }),
-  muted_users: nothing({ muted_users: [] }),
-  navigation_views: nothing({ navigation_views: [] }),
+  muted_users: mutedUsersState,
+  navigation_views: navigationViewsState,
   onboarding_steps: nothing({ onboarding_steps: [] }),
   realm_domains: nothing({ realm_domains: [] }),
   realm_emoji: realmEmojiState,
@@ -166,13 +161,14 @@ const sections: Readonly<Record<string, Section>> = {
   realm_linkifiers: nothing({ realm_linkifiers: [] }),
   realm_playgrounds: nothing({ realm_playgrounds: [] }),
   reminders: nothing({ reminders: [] }),
-  saved_snippets: nothing({ saved_snippets: [] }),
+  saved_snippets: savedSnippetsState,
   scheduled_messages: nothing({ scheduled_messages: [] }),
   starred_messages: nothing({ starred_messages: [] }),
   stop_words: nothing({ stop_words: [] }),
-  update_display_settings: flatSettings,
-  update_global_notifications: flatSettings,
-  user_status: nothing({ user_status: {} }),
+  realm_user_settings_defaults: settingsDefaults,
+  update_display_settings: displaySettings,
+  update_global_notifications: notificationSettings,
+  user_status: userStatusState,
   user_topic: nothing({ user_topics: [] }),
   video_calls: nothing({ has_zoom_token: false }),
 };

@@ -18,7 +18,16 @@ export interface EncodedAnswer {
   readonly etag?: string;
 }
 
-export type Handled = AskResult | EncodedAnswer;
+/** An answer that is ready to be sent as it is, envelope and all; it is shared by many answers and never written to. */
+export interface WholeAnswer {
+  readonly kind: "whole";
+  /** UTF-8 JSON of an object. */
+  readonly body: Buffer;
+  /** As in EncodedAnswer. */
+  readonly etag: string;
+}
+
+export type Handled = AskResult | EncodedAnswer | WholeAnswer;
 
 /** A file in a multipart body. */
 export interface UploadedFile {
@@ -35,10 +44,19 @@ export interface Submitted {
   readonly files: readonly UploadedFile[];
 }
 
+/** Whom good credentials name, and by which key. */
+export interface Authenticated {
+  readonly caller: UserRecord;
+  /** SHA-256 of the key (S2). */
+  readonly keyHash: string;
+}
+
 export interface Call<P = unknown> {
   readonly realm: Realm;
   /** null where the operation allows anonymous callers. */
   readonly caller: UserRecord | null;
+  /** Hash of the key that the caller showed; null for anonymous ones. */
+  readonly keyHash: string | null;
   readonly params: P;
   /** None where the operation does not declare `upload`; each within its bound. */
   readonly files: readonly UploadedFile[];
@@ -85,7 +103,7 @@ export interface RawCall {
   readonly readParams: (takesFiles: boolean) => Submitted | Refusal;
   /** Whether any were sent, good or bad. */
   readonly hasCredentials: boolean;
-  readonly credentials: { readonly caller: UserRecord } | Refusal;
+  readonly credentials: Authenticated | Refusal;
   readonly client: string;
   readonly siteUrl: string;
   readonly userAgent: string;

@@ -21,6 +21,7 @@ import { type AskResult, type Entry, type IdempotencyClaim, ok } from "./entry.t
 import { IdempotencyKeys } from "./idempotency.ts";
 import { Ledger } from "./ledger.ts";
 import { isVolatile, Line } from "./line.ts";
+import { Observers } from "./observers.ts";
 import { PresenceBatches } from "./presence-batches.ts";
 import { RealmView, type TurnState } from "./realm-view.ts";
 import { Tickets } from "./tickets.ts";
@@ -65,6 +66,7 @@ export class Dispatcher {
   readonly view: RealmView;
   readonly wheel: TimerWheel;
   readonly ledger: Ledger;
+  readonly observers = new Observers();
   readonly #environment: Environment;
   readonly #projections: RealmProjections;
   readonly #clock: Clock;
@@ -276,6 +278,7 @@ export class Dispatcher {
       this.#projections.apply(delta);
       this.view.cache.apply(delta);
       this.#tellSink(() => this.#sink.changed(delta));
+      this.observers.note(delta);
     }
     for (const row of staged.presences) {
       this.#projections.apply({ table: "presence", key: row.userId, row });
@@ -332,6 +335,7 @@ export class Dispatcher {
     this.#settlements = [];
     for (const settle of settlements) settle();
     this.#tellSink(() => this.#sink.publish());
+    this.#tellSink(() => this.observers.publish());
     const isDry = this.#line.length === 0 && this.#line.heldLength === 0;
     if (isDry && this.#recoveredUpTo !== null) this.#recover(this.#recoveredUpTo);
     // At a shutdown, what stands in rows goes on at the next start.
@@ -371,7 +375,8 @@ export class Dispatcher {
 
   /** When the next durable timer is due; 0: something waits to be done at once; null: nothing does. */
   get nextDueAt(): number | null {
-    const hasWork = this.#line.length > 0 || this.#environment.keys("mailbox", { limit: 1 }).length > 0;
+    const hasRows = (table: "mailbox" | "mails") => this.#environment.keys(table, { limit: 1 }).length > 0;
+    const hasWork = this.#line.length > 0 || hasRows("mailbox") || hasRows("mails");
     return hasWork ? 0 : (this.#environment.keys("timers", { limit: 1 })[0]?.[0] ?? null);
   }
 

@@ -69,9 +69,11 @@ export function clearStage(staged: Staged, turn: TurnState): void {
   staged.eventBytes = 0;
 }
 
+const durableKinds: ReadonlySet<Effect["kind"]> = new Set(["put", "remove", "emit", "schedule", "bury"]);
+
 /** Whether any effect needs the disk; if not, the command needs no nested transaction. */
 export function isDurable(effect: Effect): boolean {
-  return effect.kind === "put" || effect.kind === "remove" || effect.kind === "emit" || effect.kind === "schedule";
+  return durableKinds.has(effect.kind);
 }
 
 /** @throws Error when a write fails to encode or the key is too long: the command rolls back alone (M6) */
@@ -111,6 +113,12 @@ export function applyEffect(effect: Effect, environment: Environment, turn: Turn
       });
       staged.earliestTimer = Math.min(staged.earliestTimer ?? effect.dueAt, effect.dueAt);
       return;
+    case "bury": {
+      const { command, error } = effect;
+      const sequence = ++staged.sequence;
+      staged.bytes += environment.put("deadLetters", sequence, { sequence, command, diedAt: turn.now, error });
+      return;
+    }
     case "wake":
       staged.wakes.push({ name: effect.name, afterMs: effect.afterMs, command: effect.command });
       return;

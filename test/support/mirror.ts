@@ -13,9 +13,12 @@ export const mirroredTypes = [
   "subscription",
   "stream",
   "realm_user",
+  "realm_bot",
   "default_streams",
   "presence",
   "recent_private_conversations",
+  "user_settings",
+  "realm_user_settings_defaults",
 ];
 
 const lists = ["subscriptions", "unsubscribed", "never_subscribed"] as const;
@@ -54,10 +57,17 @@ export class Mirror {
     subscription: (event) => this.#subscription(event),
     stream: (event) => this.#stream(event),
     realm_user: (event) => this.#realmUser(event),
+    realm_bot: (event) => this.#realmBot(event),
     default_streams: (event) => {
       this.state.realm_default_streams = event.default_streams;
     },
     presence: (event) => this.#presence(event),
+    user_settings: (event) => {
+      this.state.user_settings[event.property] = event.value;
+    },
+    realm_user_settings_defaults: (event) => {
+      this.state.realm_user_settings_defaults[event.property] = event.value;
+    },
   };
 
   /** Every record of a channel, wherever the client keeps it. */
@@ -164,13 +174,24 @@ export class Mirror {
     const find = (list: Json[]) => list.find((record) => record.user_id === userId);
     const record = find(this.state.realm_users) ?? find(this.state.realm_non_active_users);
     if (record === undefined) throw new Error(`user ${userId} is not known`);
-    Object.assign(record, changes);
+    // Clients keep the address under its own name, and of the picture what records have.
+    const { new_email: email, avatar_source: _source, avatar_url_medium: _medium, ...same } = changes;
+    Object.assign(record, same, email === undefined ? {} : { email });
     if (isActive === undefined) return;
     const without = (list: Json[]) => list.filter((candidate) => candidate.user_id !== userId);
     this.state.realm_users = without(this.state.realm_users);
     this.state.realm_non_active_users = without(this.state.realm_non_active_users);
     this.state[isActive ? "realm_users" : "realm_non_active_users"].push(record);
     if (!isActive) this.#dropFromGroups(userId);
+  }
+
+  #realmBot({ op, bot }: Json): void {
+    const others = this.state.realm_bots.filter((record: Json) => record.user_id !== bot.user_id);
+    const known = this.state.realm_bots.find((record: Json) => record.user_id === bot.user_id);
+    if (op === "delete") this.state.realm_bots = others;
+    else if (op === "add") this.state.realm_bots = [...others, bot];
+    else if (known !== undefined) Object.assign(known, bot);
+    // A repetition shows a bot that one has now, or nothing; what was told of it before it came back is skipped.
   }
 
   /** No event says that somebody who is deactivated holds no permission any more: clients drop them (behaviour 2.20). */
@@ -204,6 +225,7 @@ const orders: Readonly<Record<string, string>> = {
   streams: "stream_id",
   realm_users: "user_id",
   realm_non_active_users: "user_id",
+  realm_bots: "user_id",
   recent_private_conversations: "max_message_id",
 };
 
@@ -212,6 +234,8 @@ export function pictureOf(state: Json): Record<string, Json> {
     max_message_id: state.max_message_id,
     realm_default_streams: [...state.realm_default_streams].sort((a, b) => a - b),
     presences: state.presences,
+    user_settings: state.user_settings,
+    realm_user_settings_defaults: state.realm_user_settings_defaults,
   };
   for (const [name, key] of Object.entries(orders)) {
     picture[name] = [...state[name]].sort((a: Json, b: Json) => a[key] - b[key]).map((record) => plain(name, record));
