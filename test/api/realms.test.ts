@@ -208,3 +208,21 @@ t.test("[S1] a picture or an emoji is served to the host of its own organization
     t.equal(await statusOf("localhost", path), 404);
   }
 });
+
+t.test("[S1] accounts of the other organization can be neither read nor changed nor ended", async (t) => {
+  await server.person("Local One");
+  const far = await personInSales("Faraway");
+  const local = await server.person("Local Two");
+  const noSuchUser = refusal("No such user");
+  const address = far.account?.email ?? "";
+  t.ok((await sales.get(`/users/${address}`)).body.user);
+  t.strictSame(outcome(await first.get(`/users/${address}`)), noSuchUser);
+  t.strictSame(outcome(await first.patch(`/users/${address}`, { full_name: "Mine" })), noSuchUser);
+  t.strictSame(outcome(await sales.get(`/users/${local.userId}`)), noSuchUser, "an id that only the other one has");
+  t.strictSame(outcome(await sales.patch(`/users/${local.userId}`, { role: 600 })), noSuchUser);
+  t.strictSame(outcome(await sales.delete(`/users/${local.userId}`)), noSuchUser);
+  t.strictSame(outcome(await sales.post(`/users/${local.userId}/reactivate`)), noSuchUser);
+  const tags = await Promise.all([first, sales].map((client) => client.get("/users")));
+  t.not(tags[0]?.headers.get("ETag"), tags[1]?.headers.get("ETag"), "and the lists have names of their own");
+  t.equal((await local.get("/users/me")).body.is_active, true);
+});
