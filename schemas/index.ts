@@ -5,6 +5,15 @@ import { createChannel, deleteTopic, getStreams } from "./channels.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { getMessage, getMessages, sendMessage } from "./messages.ts";
 import { setTypingStatus, updatePresence } from "./presence.ts";
+import {
+  createProfileField,
+  deleteProfileField,
+  getProfileFields,
+  removeProfileData,
+  reorderProfileFields,
+  updateProfileData,
+  updateProfileField,
+} from "./profile-fields.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
 import { getServerSettings } from "./server.ts";
 import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
@@ -23,6 +32,13 @@ export const endpoints = [
   updateBot,
   deactivateBot,
   regenerateBotKey,
+  getProfileFields,
+  createProfileField,
+  reorderProfileFields,
+  updateProfileField,
+  deleteProfileField,
+  updateProfileData,
+  removeProfileData,
   createChannel,
   getStreams,
   deleteTopic,

@@ -19,6 +19,7 @@ import { botRoutes } from "./http/routes/bots.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
+import { profileFieldRoutes } from "./http/routes/profile-fields.ts";
 import { serverRoutes } from "./http/routes/server.ts";
 import { subscriptionRoutes } from "./http/routes/subscriptions.ts";
 import { userRoutes } from "./http/routes/users.ts";
@@ -211,6 +212,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...authenticationRoutes(passwords, rates),
       ...userRoutes(passwords),
       ...botRoutes,
+      ...profileFieldRoutes,
       ...channelRoutes(channelOptions),
       ...subscriptionRoutes(channelOptions),
       ...messageRoutes,

@@ -9,6 +9,8 @@ import type {
   GroupRecord,
   KeyOf,
   PresenceRecord,
+  ProfileFieldRecord,
+  ProfileValueRecord,
   QueueRecord,
   RealmEmojiRecord,
   RealmRecord,
@@ -67,6 +69,19 @@ export interface RealmEmojiView {
   all(): Iterable<RealmEmojiRecord>;
 }
 
+/** Custom profile fields and people's values for them. */
+export interface ProfilesView {
+  /** Another one whenever a field or a value has changed: for caches of what is made of them. */
+  readonly version: number;
+  /** In their order. */
+  readonly fields: readonly ProfileFieldRecord[];
+  field(id: number): ProfileFieldRecord | undefined;
+  /** By id of the field. */
+  valuesOf(userId: number): ReadonlyMap<number, ProfileValueRecord>;
+  /** Ids of people with a value. */
+  holders(fieldId: number): ReadonlySet<number>;
+}
+
 /** A slice of a table; `start` inclusive, `end` exclusive, also when `reverse` (start is then the high end). */
 export interface RangeOptions<T extends TableName> {
   readonly start?: KeyOf<T> | readonly (number | string)[];
@@ -89,6 +104,7 @@ export interface View {
   readonly subscriptions: SubscriptionsView;
   readonly groups: GroupsView;
   readonly realmEmoji: RealmEmojiView;
+  readonly profiles: ProfilesView;
   apiKey(hash: string): ApiKeyRecord | undefined;
   apiKeysOf(userId: number): readonly ApiKeyRecord[];
   queue(id: string): QueueRecord | undefined;

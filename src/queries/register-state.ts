@@ -8,6 +8,7 @@ import { roles } from "../../schemas/types.ts";
 import { userSettings } from "../../schemas/user-settings.ts";
 import { apiEmail, avatarUrl, userBody } from "../domain/people.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../domain/permissions.ts";
+import { profileData } from "../domain/profiles.ts";
 import type { View } from "../domain/view.ts";
 import { botsState } from "./bots.ts";
 import {
@@ -21,6 +22,7 @@ import {
 } from "./channels.ts";
 import { newestReceived } from "./messages.ts";
 import { presenceState } from "./presence.ts";
+import { profileFieldsState } from "./profile-fields.ts";
 import { realmState } from "./realm-state.ts";
 import type { Section, StateRequest } from "./state-section.ts";
 import { userGroupsState } from "./user-groups.ts";
@@ -50,7 +52,10 @@ const realmUser: Section = (view, user, { clientGravatar }) => {
   const inactive: unknown[] = [];
   for (const person of view.users.all()) {
     const { is_active: isActive, ...body } = userBody(person, user, clientGravatar);
-    (isActive ? active : inactive).push({ ...body, ...(person.botType === null ? { profile_data: {} } : {}) });
+    (isActive ? active : inactive).push({
+      ...body,
+      ...(person.botType === null ? { profile_data: profileData(view, person.id) } : {}),
+    });
   }
   return {
     realm_users: active,
@@ -151,7 +156,7 @@ const sections: Readonly<Record<string, Section>> = {
   recent_private_conversations: recentPrivateConversations,
   alert_words: nothing({ alert_words: [] }),
   channel_folders: nothing({ channel_folders: [] }),
-  custom_profile_fields: nothing({ custom_profile_fields: [], custom_profile_field_types: {} }),
+  custom_profile_fields: profileFieldsState,
   default_stream_groups: nothing({ realm_default_stream_groups: [] }),
   drafts: nothing({ drafts: [] }),
   muted_topics: nothing({ muted_topics: [] }),

@@ -2,6 +2,7 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { canAccessUser, userBody } from "../domain/people.ts";
+import { profileData } from "../domain/profiles.ts";
 import type { View } from "../domain/view.ts";
 
 export interface UsersQuery {
@@ -26,7 +27,7 @@ export function listUsers(
     .map((user) => {
       const body = userBody(user, viewer, query.client_gravatar);
       const hasProfile = query.include_custom_profile_fields && viewer !== null && user.botType === null;
-      return hasProfile ? { ...body, profile_data: {} } : body;
+      return hasProfile ? { ...body, profile_data: profileData(view, user.id) } : body;
     });
   return { kind: "ok", answer: { members } };
 }

@@ -7,6 +7,7 @@ import { lookUp } from "../domain/look-up.ts";
 import { apiEmail, canAccessUser, userBody } from "../domain/people.ts";
 import { canReadMessage, hasMetadataAccess, hasReceived, isGuest } from "../domain/permissions.ts";
 import { legacyPresence, modernPresence } from "../domain/presence.ts";
+import { profileData, profileFieldBodies } from "../domain/profiles.ts";
 import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 import { channelBody, defaultChannelIds, subscriptionBody } from "../queries/channels.ts";
@@ -132,9 +133,18 @@ const subscription: EventKind = {
   },
 };
 
+/** Whom it is about; a guest who may not know the person is told nothing (S1). */
+function isHidden(view: View, record: EventRecord, viewer: UserRecord): boolean {
+  const { person, user_id: addedId } = record.body as { person?: { user_id: number }; user_id?: number };
+  const user = view.users.get(person?.user_id ?? addedId ?? 0);
+  return user !== undefined && !canAccessUser(view, viewer, user);
+}
+
 const realmUser: EventKind = {
-  key: (view, record, user, queue) =>
-    record.body["op"] === "add" ? `${user.role}:${queue.variant}` : plain.key(view, record, user, queue),
+  key(view, record, user, queue) {
+    if (isHidden(view, record, user)) return null;
+    return record.body["op"] === "add" ? `${user.role}:${queue.variant}` : plain.key(view, record, user, queue);
+  },
   build(view, record, user, queue) {
     if (record.body["op"] !== "add") return plain.build(view, record, user, queue);
     const person = view.users.get(record.body["user_id"] as number);
@@ -145,11 +155,17 @@ const realmUser: EventKind = {
         op: "add",
         person: {
           ...userBody(person, user, queue.options.clientGravatar),
-          ...(person.botType === null ? { profile_data: {} } : {}),
+          ...(person.botType === null ? { profile_data: profileData(view, person.id) } : {}),
         },
       },
     ];
   },
+};
+
+/** The whole list, as it is now. */
+const profileFields: EventKind = {
+  key: () => "",
+  build: (view) => [{ type: "custom_profile_fields", fields: profileFieldBodies(view) }],
 };
 
 const defaultStreams: EventKind = {
@@ -211,6 +227,7 @@ const kinds: Readonly<Record<string, EventKind>> = {
   realm_user: realmUser,
   realm_bot: realmBot,
   default_streams: defaultStreams,
+  custom_profile_fields: profileFields,
   presence,
 };
 

@@ -14,6 +14,7 @@ export const mirroredTypes = [
   "stream",
   "realm_user",
   "realm_bot",
+  "custom_profile_fields",
   "default_streams",
   "presence",
   "recent_private_conversations",
@@ -56,6 +57,7 @@ export class Mirror {
     stream: (event) => this.#stream(event),
     realm_user: (event) => this.#realmUser(event),
     realm_bot: (event) => this.#realmBot(event),
+    custom_profile_fields: (event) => this.#profileFields(event.fields),
     default_streams: (event) => {
       this.state.realm_default_streams = event.default_streams;
     },
@@ -162,17 +164,27 @@ export class Mirror {
       return;
     }
     if (op !== "update") throw new Error(`realm_user ${op}`);
-    const { user_id: userId, is_active: isActive, ...changes } = person;
+    const { user_id: userId, is_active: isActive, custom_profile_field: value, ...changes } = person;
     const find = (list: Json[]) => list.find((record) => record.user_id === userId);
     const record = find(this.state.realm_users) ?? find(this.state.realm_non_active_users);
     if (record === undefined) throw new Error(`user ${userId} is not known`);
     Object.assign(record, changes);
+    if (value !== undefined) setProfileValue(record, value);
     if (isActive === undefined) return;
     const without = (list: Json[]) => list.filter((candidate) => candidate.user_id !== userId);
     this.state.realm_users = without(this.state.realm_users);
     this.state.realm_non_active_users = without(this.state.realm_non_active_users);
     this.state[isActive ? "realm_users" : "realm_non_active_users"].push(record);
     if (!isActive) this.#dropFromGroups(userId);
+  }
+
+  /** What was entered in a field that is gone is gone with it. */
+  #profileFields(fields: Json[]): void {
+    this.state.custom_profile_fields = fields;
+    const ids = fields.map(({ id }: Json) => String(id));
+    for (const { profile_data: data } of [...this.state.realm_users, ...this.state.realm_non_active_users]) {
+      for (const id of Object.keys(data ?? {})) if (!ids.includes(id)) delete data[id];
+    }
   }
 
   #realmBot({ op, bot }: Json): void {
@@ -208,6 +220,11 @@ export class Mirror {
   }
 }
 
+function setProfileValue({ profile_data: data }: Json, { id, ...value }: Json): void {
+  if (value.value === null) delete data[id];
+  else data[id] = value;
+}
+
 const orders: Readonly<Record<string, string>> = {
   subscriptions: "stream_id",
   unsubscribed: "stream_id",
@@ -224,6 +241,7 @@ export function pictureOf(state: Json): Record<string, Json> {
     max_message_id: state.max_message_id,
     realm_default_streams: [...state.realm_default_streams].sort((a, b) => a - b),
     presences: state.presences,
+    custom_profile_fields: state.custom_profile_fields,
   };
   for (const [name, key] of Object.entries(orders)) {
     picture[name] = [...state[name]].sort((a: Json, b: Json) => a[key] - b[key]).map((record) => plain(name, record));

@@ -5,6 +5,7 @@ import { limits } from "../../../schemas/limits.ts";
 import { roles } from "../../../schemas/types.ts";
 import { createUser, deactivateUser, getOwnUser, getUsers } from "../../../schemas/users.ts";
 import { userBody } from "../../domain/people.ts";
+import { profileData } from "../../domain/profiles.ts";
 import { checkFullName, codePoints, isEmailAddress } from "../../domain/text.ts";
 import { newestReceived } from "../../queries/messages.ts";
 import { listUsers } from "../../queries/users.ts";
@@ -42,7 +43,7 @@ export function userRoutes(passwords: Passwords) {
       return ok({
         ...userBody(caller, caller, false),
         max_message_id: newestReceived(call.realm.view, caller),
-        profile_data: {},
+        profile_data: profileData(call.realm.view, caller.id),
       });
     }),
 

@@ -5,6 +5,7 @@ import { BotsProjection } from "./bots.ts";
 import { ChannelsProjection, SubscriptionsProjection } from "./channels.ts";
 import { RealmEmojiProjection } from "./emoji.ts";
 import { GroupsProjection } from "./groups.ts";
+import { ProfilesProjection } from "./profiles.ts";
 import type { Delta, Projection } from "./projection.ts";
 import { PresenceProjection, QueuesProjection, RealmProjection } from "./queues.ts";
 import { ApiKeysProjection, UsersProjection } from "./users.ts";
@@ -20,6 +21,7 @@ export class RealmProjections {
   readonly queues = new QueuesProjection();
   readonly presence = new PresenceProjection();
   readonly realmEmoji = new RealmEmojiProjection();
+  readonly profiles = new ProfilesProjection();
   readonly #byTable = new Map<TableName, Projection[]>();
 
   constructor() {
@@ -44,6 +46,7 @@ export class RealmProjections {
       this.queues,
       this.presence,
       this.realmEmoji,
+      this.profiles,
     ];
   }
 
