@@ -40,6 +40,13 @@ export interface EndpointDeclaration<P extends TProperties, R extends TPropertie
   readonly errors: readonly ErrorCode[];
   /** Accepted other names, e.g. `subject` for `topic`. */
   readonly aliases?: Readonly<Record<string, string>>;
+  /** The body may be multipart with files; without this, a part with a file name is a parameter like any other. */
+  readonly upload?: UploadDeclaration;
+}
+
+export interface UploadDeclaration {
+  /** Of one file. */
+  readonly bytesMax: number;
 }
 
 export interface Endpoint<P extends TProperties = TProperties, R extends TProperties = TProperties>

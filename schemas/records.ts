@@ -194,6 +194,8 @@ export interface Tables {
   mutedUsers: { key: readonly [userId: number, mutedUserId: number]; row: MutedUserRecord };
   realmEmoji: { key: number; row: RealmEmojiRecord };
   emailChanges: { key: string; row: EmailChangeRecord };
+  /** Requests of the last day, for their limit; the newest one's link is good. */
+  emailChangeRequests: { key: readonly [userId: number, requestedAt: number, keyHash: string]; row: Empty };
   mails: { key: number; row: MailRecord };
   logins: { key: readonly [userId: number, fingerprint: string]; row: LoginRecord };
 }
@@ -220,6 +222,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
     "avatarVersion",
     "settings",
     "avatarFile",
+    "canChangeUserEmails",
   ],
   credentials: ["userId", "passwordHash"],
   apiKeys: ["hash", "userId", "createdAt", "isKept"],
@@ -294,6 +297,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   mutedUsers: ["mutedAt"],
   realmEmoji: ["id", "name", "authorId", "isActive", "file", "stillFile", "createdAt"],
   emailChanges: ["userId", "newEmail", "createdAt"],
+  emailChangeRequests: [],
   mails: ["id", "template", "to", "data", "createdAt", "attempts", "dueAt"],
   logins: ["seenAt"],
 };

@@ -3,10 +3,11 @@
  *
  *   offline --report active--> active --time passes--> idle --time passes--> offline
  *           --report idle----> idle   --report active--> active
+ *   any --share off--> offline, --share on--> active
  */
 import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
-import { lapse, report } from "./reports.ts";
+import { lapse, report, share } from "./reports.ts";
 
 export interface PresenceContext {
   /** Times in milliseconds until which the person counts as such; 0 never. */
@@ -25,6 +26,7 @@ const { decide, notUnderstood } = hosting<PresenceContext>();
 const accepted = {
   "presence.report": { actions: decide(report) },
   "presence.lapse": { actions: decide(lapse) },
+  "presence.share": { actions: decide(share) },
 } as const;
 
 export const presenceMachine = setup({

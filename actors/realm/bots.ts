@@ -8,13 +8,15 @@ import { limits } from "../../schemas/limits.ts";
 import type { BotRecord, UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
 import { canAdministerBot, isOwnedBot } from "../../src/domain/bots.ts";
-import { hasContentAccess, hasRealmPermission, isAdministrator, isGuest } from "../../src/domain/permissions.ts";
+import { hasContentAccess, hasRealmPermission, isGuest } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
+import { effects } from "../effects.ts";
 import { newApiKey, replaceKeys } from "../user/api-keys.ts";
+import { botEvent } from "./bot-events.ts";
 import { newUser } from "./founding.ts";
+import { deactivationEffects } from "./user-deactivation.ts";
 
 /** POST /bots. The caller owns the bot; name and address are nobody else's. */
 export function createBot(_context: unknown, command: Command<"bot.create">, view: View): Outcome {
@@ -138,34 +140,7 @@ export function accessBot(view: View, caller: UserRecord | null, botId: number):
 export function deactivateBot(_context: unknown, command: Command<"bot.deactivate">, view: View): Outcome {
   const bot = accessBot(view, callerOf(command, view), command.params.botId);
   if ("kind" in bot) return bot;
-  return done({}, bot.isActive ? endBot(view, bot) : []);
-}
-
-/** What becomes of a person's bots when the person is deactivated: they end first, each with its own events (behaviour 2.20). */
-export function deactivateBotsOf(view: View, ownerId: number): Effect[] {
-  const ids = [...view.bots.ofOwner(ownerId)].sort((a, b) => a - b);
-  return ids.flatMap((id) => {
-    const bot = view.users.get(id);
-    return bot?.isActive === true ? endBot(view, bot) : [];
-  });
-}
-
-/** The key stays known, so that it is answered "deactivated" (D2), as a person's is. */
-function endBot(view: View, bot: UserRecord): Effect[] {
-  const channels = [...view.subscriptions.ofUser(bot.id)].filter((own) => own.isActive).map((own) => own.channelId);
-  return [
-    effects.put("users", bot.id, { ...bot, isActive: false }),
-    ...[...view.queuesOf(bot.id)].map((id) => effects.remove("queues", id)),
-    ...channels.map((id) =>
-      effects.emit(
-        "subscription",
-        { op: "peer_remove", stream_ids: [id], user_ids: [bot.id] },
-        { to: "channel-watchers", id, except: [bot.id] },
-      ),
-    ),
-    effects.emit("realm_user", { op: "update", person: { user_id: bot.id, is_active: false } }, { to: "realm" }),
-    botEvent(view, bot, { op: "update", field: "is_active" }),
-  ];
+  return done({}, bot.isActive ? deactivationEffects(view, bot) : []);
 }
 
 /** POST /bots/{bot_id}/api_key/regenerate: the old key ends in the turn that makes the new one. */
@@ -173,24 +148,4 @@ export function regenerateBotKey(_context: unknown, command: Command<"bot.regene
   const bot = accessBot(view, callerOf(command, view), command.params.botId);
   if ("kind" in bot) return bot;
   return done({}, replaceKeys(view, bot.id, command.params.apiKeyHash));
-}
-
-/** What happened to a bot, by reference: the values are read where it is told (realtime/bot-events.ts). */
-export interface BotChange {
-  readonly op: "add" | "update" | "delete";
-  /** The field of the bot's record that has another value now. */
-  readonly field?: string;
-}
-
-/** For the owner and administrators. @param except who is told in another way */
-export function botEvent(view: View, bot: UserRecord, change: BotChange, except: readonly number[] = []): Effect {
-  const ids = administratorsOf(view, bot).filter((id) => !except.includes(id));
-  return effects.emit("realm_bot", { ...change, user_id: bot.id }, { to: "users", ids });
-}
-
-function administratorsOf(view: View, bot: UserRecord): number[] {
-  const administrators = [...view.users.all()].filter((user) => user.isActive && isAdministrator(user));
-  const ids = new Set(administrators.map((user) => user.id));
-  if (bot.botOwnerId !== null) ids.add(bot.botOwnerId);
-  return [...ids].sort((a, b) => a - b);
 }

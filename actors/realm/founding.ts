@@ -82,6 +82,7 @@ export function newUser(given: {
     avatarVersion: 1,
     settings: {},
     avatarFile: null,
+    canChangeUserEmails: false,
   };
 }
 

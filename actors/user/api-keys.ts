@@ -6,6 +6,7 @@ import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { loginEffects } from "./logins.ts";
 
 /** @param purpose a login's key makes room for later ones, a kept one ends only when it is replaced */
 export function newApiKey(view: View, userId: number, hash: string, purpose: "login" | "kept"): ApiKeyRecord {
@@ -20,8 +21,9 @@ export function addApiKey(_context: unknown, command: Command<"user.api-key.add"
   const own = view.apiKeysOf(user.id);
   const inOrder = [...own.filter((key) => !key.isKept), ...own.filter((key) => key.isKept)];
   const surplus = inOrder.slice(0, Math.max(0, own.length - limits.api_keys_per_user_max + 1));
-  const { hash } = command.params;
+  const { hash, login } = command.params;
   return done({}, [
+    ...(login === undefined ? [] : loginEffects(view, user, login)),
     ...surplus.map((key) => effects.remove("apiKeys", key.hash)),
     effects.put("apiKeys", hash, newApiKey(view, user.id, hash, "login")),
   ]);

@@ -17,8 +17,13 @@ export interface UserRecord {
   readonly avatarVersion: number;
   /** Only what differs from the defaults (spec 2.3); what the organization set for new people is copied here when they join. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** Name of the uploaded image in the realm's files; null: the picture is made from the address. */
+  /**
+   * Path of the uploaded picture below `/user_avatars/`: the realm's id and the file's name (see schemas/files.ts); null: the
+   * picture is made from the address.
+   */
   readonly avatarFile: string | null;
+  /** Granted to single owners on the command line (D7). */
+  readonly canChangeUserEmails: boolean;
 }
 
 export interface CredentialRecord {

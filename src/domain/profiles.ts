@@ -1,4 +1,4 @@
-/** Custom profile fields and values as clients see them (OpenAPI, CustomProfileField and profile_data; spec 2.6). */
+/** Custom profile fields as clients see them (OpenAPI, CustomProfileField). Values are in queries/profile-data.ts. */
 import type { ProfileFieldRecord } from "../../schemas/records.ts";
 import type { View } from "./view.ts";
 
@@ -20,25 +20,4 @@ export function profileFieldBody(field: ProfileFieldRecord) {
 /** All fields, in their order. */
 export function profileFieldBodies(view: View) {
   return view.profiles.fields.map(profileFieldBody);
-}
-
-export interface ProfileValueBody {
-  readonly value: string;
-  /** HTML; for fields of text with Markdown. */
-  readonly rendered_value?: string;
-}
-
-export type ProfileData = Readonly<Record<string, ProfileValueBody>>;
-
-/**
- * What a person has entered, by the ids of fields; only fields with a value (behaviour 2.15). Values of a field that was
- * removed a moment ago are on their way out and are not shown.
- */
-export function profileData(view: View, userId: number): ProfileData {
-  const data: Record<string, ProfileValueBody> = {};
-  for (const [fieldId, { value, renderedValue }] of view.profiles.valuesOf(userId)) {
-    if (view.profiles.field(fieldId) === undefined) continue;
-    data[fieldId] = renderedValue === null ? { value } : { value, rendered_value: renderedValue };
-  }
-  return data;
 }

@@ -71,8 +71,6 @@ export interface RealmEmojiView {
 
 /** Custom profile fields and people's values for them. */
 export interface ProfilesView {
-  /** Another one whenever a field or a value has changed: for caches of what is made of them. */
-  readonly version: number;
   /** In their order. */
   readonly fields: readonly ProfileFieldRecord[];
   field(id: number): ProfileFieldRecord | undefined;
@@ -80,6 +78,13 @@ export interface ProfilesView {
   valuesOf(userId: number): ReadonlyMap<number, ProfileValueRecord>;
   /** Ids of people with a value. */
   holders(fieldId: number): ReadonlySet<number>;
+}
+
+/** Numbers of what lists of users are made of: with the same number, the content is the same. */
+export interface PeopleVersionsView {
+  readonly latest: number;
+  /** Of the people with ids from `piece * encoded_users_per_piece` on, as many as that. */
+  ofPiece(piece: number): number;
 }
 
 /** A slice of a table; `start` inclusive, `end` exclusive, also when `reverse` (start is then the high end). */
@@ -105,6 +110,7 @@ export interface View {
   readonly groups: GroupsView;
   readonly realmEmoji: RealmEmojiView;
   readonly profiles: ProfilesView;
+  readonly peopleVersions: PeopleVersionsView;
   apiKey(hash: string): ApiKeyRecord | undefined;
   apiKeysOf(userId: number): readonly ApiKeyRecord[];
   queue(id: string): QueueRecord | undefined;

@@ -21,7 +21,7 @@ export interface JsonSchema {
   readonly maxLength?: number;
   readonly minItems?: number;
   readonly maxItems?: number;
-  /** One message for whatever is wrong, where the public API has one. */
+  /** One message for whatever is wrong with a value of the right type, where the public API has one; `{value}` is the value. */
   readonly invalid?: string;
 }
 
@@ -39,11 +39,21 @@ const typeNames: Readonly<Record<string, string>> = {
 export function explain(schema: JsonSchema, value: unknown, path: string): string | null {
   if (schema.anyOf !== undefined) {
     const message = explainUnion(schema.anyOf, value, path);
-    return message === null ? null : (schema.invalid ?? message);
+    return message === null ? null : said(schema, value, message);
   }
+  if (schema.type !== undefined && !hasType(schema.type, value)) return `${path} is not ${typeNames[schema.type]}`;
+  const message = explainValue(schema, value, path);
+  return message === null ? null : said(schema, value, message);
+}
+
+function said(schema: JsonSchema, value: unknown, message: string): string {
+  return schema.invalid?.replaceAll("{value}", () => String(value)) ?? message;
+}
+
+/** The value has the right type. */
+function explainValue(schema: JsonSchema, value: unknown, path: string): string | null {
   if (schema.enum !== undefined) return schema.enum.includes(value) ? null : `Invalid ${path}`;
   if (schema.const !== undefined) return schema.const === value ? null : `Invalid ${path}`;
-  if (schema.type !== undefined && !hasType(schema.type, value)) return `${path} is not ${typeNames[schema.type]}`;
   if (typeof value === "number") return explainNumber(schema, value, path);
   if (typeof value === "string") return explainString(schema, value, path);
   if (Array.isArray(value)) return explainList(schema, value, path);

@@ -2,6 +2,7 @@
 import { channelGroupSettingNames, type GroupSettingName } from "../../schemas/group-settings.ts";
 import type { ChannelRecord, SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
+import { userSetting } from "../../schemas/user-settings.ts";
 import { lookUp } from "../domain/look-up.ts";
 import { channelGroupId, hasMetadataAccess } from "../domain/permissions.ts";
 import { seconds } from "../domain/presence.ts";
@@ -73,14 +74,14 @@ const notificationFields = [
   "wildcard_mentions_notify",
 ] as const;
 
-/** What a person's settings are until they set them (spec 2.3): what a null stands for. */
-const inherited: Readonly<Record<(typeof notificationFields)[number], boolean>> = {
-  desktop_notifications: false,
-  audible_notifications: false,
-  push_notifications: false,
-  email_notifications: false,
-  wildcard_mentions_notify: true,
-};
+/** The personal setting that a null stands for (spec 2.3). */
+const inherited = {
+  desktop_notifications: "enable_stream_desktop_notifications",
+  audible_notifications: "enable_stream_audible_notifications",
+  push_notifications: "enable_stream_push_notifications",
+  email_notifications: "enable_stream_email_notifications",
+  wildcard_mentions_notify: "wildcard_mentions_notify",
+} as const;
 
 export function subscriptionBody(
   view: View,
@@ -93,9 +94,10 @@ export function subscriptionBody(
   body["is_muted"] = subscription.isMuted;
   body["in_home_view"] = !subscription.isMuted;
   body["pin_to_top"] = subscription.pinToTop;
+  const user = view.users.get(subscription.userId) ?? { settings: {} };
   notificationFields.forEach((name, index) => {
     const own = subscription.notifications[index] ?? null;
-    body[name] = own ?? (options.allowsNullNotifications ? null : inherited[name]);
+    body[name] = own ?? (options.allowsNullNotifications ? null : userSetting(user, inherited[name]));
   });
   if (options.includeSubscribers) body["subscribers"] = subscriberIds(view, channel.id);
   return body;

@@ -33,6 +33,7 @@ const publishedLimits = {
   max_channel_folder_description_length: limits.channel_folder_description_code_points_max,
   max_topic_length: limits.topic_code_points_max,
   max_message_length: limits.message_code_points_max,
+  max_avatar_file_size_mib: limits.avatar_bytes_max / (1024 * 1024),
   server_presence_ping_interval_seconds: limits.presence_ping_interval_s,
   server_presence_offline_threshold_seconds: limits.presence_offline_threshold_s,
   server_typing_started_expiry_period_milliseconds: limits.typing_started_expiry_ms,

@@ -5,11 +5,10 @@
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
-import { userSettings } from "../../schemas/user-settings.ts";
-import { apiEmail, avatarUrl, userBody } from "../domain/people.ts";
+import { apiEmail, avatarFields } from "../domain/people.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../domain/permissions.ts";
-import { profileData } from "../domain/profiles.ts";
 import type { View } from "../domain/view.ts";
+import { alertWordsState } from "./alert-words.ts";
 import { botsState } from "./bots.ts";
 import {
   channelBody,
@@ -20,11 +19,19 @@ import {
   subscriptionBody,
   visibleChannels,
 } from "./channels.ts";
+import { draftsState } from "./drafts.ts";
+import { realmEmojiState } from "./emoji.ts";
+import { shownPeople } from "./known-people.ts";
 import { newestReceived } from "./messages.ts";
+import { mutedUsersState } from "./muted-users.ts";
+import { navigationViewsState } from "./navigation-views.ts";
 import { presenceState } from "./presence.ts";
 import { profileFieldsState } from "./profile-fields.ts";
 import { realmState } from "./realm-state.ts";
+import { savedSnippetsState } from "./saved-snippets.ts";
+import { displaySettings, notificationSettings, ownSettings, settingsDefaults } from "./settings.ts";
 import type { Section, StateRequest } from "./state-section.ts";
+import { userStatusState } from "./status.ts";
 import { userGroupsState } from "./user-groups.ts";
 
 /** @param types null: everything */
@@ -47,16 +54,8 @@ export function registerState(
 /** Read state is derived from watermarks that no operation sets yet: nothing is reported as unread. */
 const emptyUnread = { count: 0, pms: [], streams: [], huddles: [], mentions: [], old_unreads_missing: false };
 
-const realmUser: Section = (view, user, { clientGravatar }) => {
-  const active: unknown[] = [];
-  const inactive: unknown[] = [];
-  for (const person of view.users.all()) {
-    const { is_active: isActive, ...body } = userBody(person, user, clientGravatar);
-    (isActive ? active : inactive).push({
-      ...body,
-      ...(person.botType === null ? { profile_data: profileData(view, person.id) } : {}),
-    });
-  }
+const realmUser: Section = (view, user, { clientGravatar, allowsIncompleteUserList }) => {
+  const { active, inactive } = shownPeople(view, user, { clientGravatar, allowsIncompleteUserList });
   return {
     realm_users: active,
     realm_non_active_users: inactive,
@@ -65,9 +64,7 @@ const realmUser: Section = (view, user, { clientGravatar }) => {
     email: apiEmail(user),
     delivery_email: user.email,
     full_name: user.fullName,
-    avatar_source: "G",
-    avatar_url: avatarUrl(user, false),
-    avatar_url_medium: avatarUrl(user, false),
+    ...ownAvatar(user),
     is_admin: isAdministrator(user),
     is_owner: user.role === roles.owner,
     is_moderator: user.role === roles.moderator,
@@ -78,6 +75,12 @@ const realmUser: Section = (view, user, { clientGravatar }) => {
     can_subscribe_other_users: hasRealmPermission(view, user, "can_add_subscribers_group"),
   };
 };
+
+/** One's own picture, with its address in any case. */
+function ownAvatar(user: UserRecord) {
+  const { avatar_version: _version, ...fields } = avatarFields(user, false);
+  return fields;
+}
 
 const subscription: Section = (view, user, request) => {
   const options = {
@@ -108,16 +111,6 @@ const presence: Section = (view, user, request) => {
   });
   return { ...state };
 };
-
-function settingsOf(user: UserRecord): Record<string, unknown> {
-  const own = Object.entries(userSettings).map(([name, setting]) => [name, user.settings[name] ?? setting.default]);
-  return { ...Object.fromEntries(own), timezone: user.timezone };
-}
-
-const ownSettings: Section = (_view, user) => ({ user_settings: settingsOf(user) });
-
-/** Older clients find their settings at the top level, under the two older event types (behaviour 4.3). */
-const flatSettings: Section = (_view, user) => settingsOf(user);
 
 /** The caller's direct conversations, newest first (behaviour 4.1). */
 const recentPrivateConversations: Section = (view, user) => {
@@ -154,28 +147,29 @@ const sections: Readonly<Record<string, Section>> = {
   presence,
   user_settings: ownSettings,
   recent_private_conversations: recentPrivateConversations,
-  alert_words: nothing({ alert_words: [] }),
+  alert_words: alertWordsState,
   channel_folders: nothing({ channel_folders: [] }),
   custom_profile_fields: profileFieldsState,
   default_stream_groups: nothing({ realm_default_stream_groups: [] }),
-  drafts: nothing({ drafts: [] }),
+  drafts: draftsState,
   muted_topics: nothing({ muted_topics: [] }),
-  muted_users: nothing({ muted_users: [] }),
-  navigation_views: nothing({ navigation_views: [] }),
+  muted_users: mutedUsersState,
+  navigation_views: navigationViewsState,
   onboarding_steps: nothing({ onboarding_steps: [] }),
   realm_domains: nothing({ realm_domains: [] }),
-  realm_emoji: nothing({ realm_emoji: {} }),
+  realm_emoji: realmEmojiState,
   realm_filters: nothing({ realm_filters: [] }),
   realm_linkifiers: nothing({ realm_linkifiers: [] }),
   realm_playgrounds: nothing({ realm_playgrounds: [] }),
   reminders: nothing({ reminders: [] }),
-  saved_snippets: nothing({ saved_snippets: [] }),
+  saved_snippets: savedSnippetsState,
   scheduled_messages: nothing({ scheduled_messages: [] }),
   starred_messages: nothing({ starred_messages: [] }),
   stop_words: nothing({ stop_words: [] }),
-  update_display_settings: flatSettings,
-  update_global_notifications: flatSettings,
-  user_status: nothing({ user_status: {} }),
+  realm_user_settings_defaults: settingsDefaults,
+  update_display_settings: displaySettings,
+  update_global_notifications: notificationSettings,
+  user_status: userStatusState,
   user_topic: nothing({ user_topics: [] }),
   video_calls: nothing({ has_zoom_token: false }),
 };

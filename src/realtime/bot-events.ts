@@ -6,7 +6,7 @@ import type { EventRecord, UserRecord } from "../../schemas/records.ts";
 import { canAdministerBot } from "../domain/bots.ts";
 import type { View } from "../domain/view.ts";
 import { botBody } from "../queries/bots.ts";
-import type { EventKind } from "./event-bodies.ts";
+import type { EventKind } from "./event-kind.ts";
 
 /** null: not this person's to know. */
 function body(view: View, record: EventRecord, viewer: UserRecord): Record<string, unknown> | null {

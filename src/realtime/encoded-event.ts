@@ -5,7 +5,8 @@
 import { Packr } from "msgpackr";
 import type { EventRecord, UserRecord } from "../../schemas/records.ts";
 import type { View } from "../domain/view.ts";
-import { type EventBody, eventKind } from "./event-bodies.ts";
+import { eventKind } from "./event-bodies.ts";
+import type { EventBody } from "./event-kind.ts";
 import type { LiveQueue } from "./queue.ts";
 
 const packr = new Packr({ useRecords: false, variableMapSize: true });

@@ -4,28 +4,17 @@
  */
 import type { EventRecord, UserRecord } from "../../schemas/records.ts";
 import { lookUp } from "../domain/look-up.ts";
-import { apiEmail, canAccessUser, userBody } from "../domain/people.ts";
+import { apiEmail, canAccessUser } from "../domain/people.ts";
 import { canReadMessage, hasMetadataAccess, hasReceived, isGuest } from "../domain/permissions.ts";
 import { legacyPresence, modernPresence } from "../domain/presence.ts";
-import { profileData, profileFieldBodies } from "../domain/profiles.ts";
-import { shownTopic } from "../domain/topics.ts";
+import { profileFieldBodies } from "../domain/profiles.ts";
 import type { View } from "../domain/view.ts";
 import { channelBody, defaultChannelIds, subscriptionBody } from "../queries/channels.ts";
+import { customEmoji } from "../queries/emoji.ts";
 import { flagsOf, messageBody } from "../queries/messages.ts";
 import { realmBot } from "./bot-events.ts";
-import type { LiveQueue } from "./queue.ts";
-
-/** One object as it goes over the wire, without its `id`; several when a client gets an event in pieces. */
-export type EventBody = Readonly<Record<string, unknown>>;
-
-export interface EventKind {
-  /**
-   * Queues for which this gives the same text get the same bytes. Message events differ by variant and flags, some events by
-   * person; null: this queue gets nothing (any more).
-   */
-  key(view: View, record: EventRecord, user: UserRecord, queue: LiveQueue): string | null;
-  build(view: View, record: EventRecord, user: UserRecord, queue: LiveQueue): readonly EventBody[];
-}
+import { type EventKind, plain } from "./event-kind.ts";
+import { realmUser } from "./realm-user-events.ts";
 
 const message: EventKind = {
   key(view, record, user, queue) {
@@ -46,16 +35,6 @@ const message: EventKind = {
     const event = { type: "message", message: body, flags: flagsOf(view, user, row) };
     const isEcho = record.body["queue_id"] === queue.id;
     return [isEcho ? { ...event, local_message_id: record.body["local_id"] } : event];
-  },
-};
-
-/** A body that is complete as it stands, but for the name of the empty topic. */
-const plain: EventKind = {
-  key: (_view, record, _user, queue) => (record.body["topic"] === "" ? queue.variant : ""),
-  build(view, record, _user, queue) {
-    const { topic } = record.body;
-    if (topic !== "") return [{ type: record.type, ...record.body }];
-    return [{ type: record.type, ...record.body, topic: shownTopic(view, "", queue.can("empty_topic_name")) }];
   },
 };
 
@@ -133,35 +112,6 @@ const subscription: EventKind = {
   },
 };
 
-/** Whom it is about; a guest who may not know the person is told nothing (S1). */
-function isHidden(view: View, record: EventRecord, viewer: UserRecord): boolean {
-  const { person, user_id: addedId } = record.body as { person?: { user_id: number }; user_id?: number };
-  const user = view.users.get(person?.user_id ?? addedId ?? 0);
-  return user !== undefined && !canAccessUser(view, viewer, user);
-}
-
-const realmUser: EventKind = {
-  key(view, record, user, queue) {
-    if (isHidden(view, record, user)) return null;
-    return record.body["op"] === "add" ? `${user.role}:${queue.variant}` : plain.key(view, record, user, queue);
-  },
-  build(view, record, user, queue) {
-    if (record.body["op"] !== "add") return plain.build(view, record, user, queue);
-    const person = view.users.get(record.body["user_id"] as number);
-    if (person === undefined) return [];
-    return [
-      {
-        type: "realm_user",
-        op: "add",
-        person: {
-          ...userBody(person, user, queue.options.clientGravatar),
-          ...(person.botType === null ? { profile_data: profileData(view, person.id) } : {}),
-        },
-      },
-    ];
-  },
-};
-
 /** The whole list, as it is now. */
 const profileFields: EventKind = {
   key: () => "",
@@ -169,8 +119,11 @@ const profileFields: EventKind = {
 };
 
 const defaultStreams: EventKind = {
-  key: (_view, _record, user) => (isGuest(user) ? null : ""),
-  build: (view) => [{ type: "default_streams", default_streams: defaultChannelIds(view) }],
+  // Guests join no channels by default; they are told so when they become guests.
+  key: (_view, record, user) => (isGuest(user) ? (record.audience.to === "users" ? "guest" : null) : ""),
+  build: (view, _record, user) => [
+    { type: "default_streams", default_streams: isGuest(user) ? [] : defaultChannelIds(view) },
+  ],
 };
 
 /** Of the newly online, those whom the viewer may know of, where the server limits it (spec 4.7). */
@@ -219,16 +172,33 @@ const presence: EventKind = {
   },
 };
 
+/** Told to whoever may know the person (behaviour 2.12). */
+const userStatus: EventKind = {
+  key(view, record, viewer) {
+    const person = view.users.get(record.body["user_id"] as number);
+    return person !== undefined && canAccessUser(view, viewer, person) ? "" : null;
+  },
+  build: plain.build,
+};
+
+/** A list of all, as it is now. */
+const realmEmoji: EventKind = {
+  key: () => "",
+  build: (view) => [{ type: "realm_emoji", op: "update", realm_emoji: customEmoji(view) }],
+};
+
 const kinds: Readonly<Record<string, EventKind>> = {
   message,
   delete_message: deleteMessage,
   stream,
   subscription,
   realm_user: realmUser,
+  realm_emoji: realmEmoji,
   realm_bot: realmBot,
   default_streams: defaultStreams,
   custom_profile_fields: profileFields,
   presence,
+  user_status: userStatus,
 };
 
 export function eventKind(type: string): EventKind {

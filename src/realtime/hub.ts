@@ -6,7 +6,7 @@
 
 import { command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { EventRecord, QueueRecord, SubscriptionRecord } from "../../schemas/records.ts";
+import type { EventRecord, QueueRecord, SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
 import { hasMetadataAccess } from "../domain/permissions.ts";
 import type { Delta, EventSink } from "../runtime/dispatcher.ts";
 import type { StagedEvent } from "../runtime/effects-applier.ts";
@@ -31,7 +31,10 @@ export class Hub implements EventSink {
   readonly #queues: QueueRegistry;
   #deliveries: Delivery[] = [];
   #ended: LiveQueue[] = [];
+  #departed: number[] = [];
   #newlyOnline = new Set<number>();
+  /** Told after the flush whose account is deactivated: sockets without a queue end, too. */
+  onDeparture: (userId: number) => void = () => undefined;
   /** Polls that got something in this publication and are answered at its end. */
   readonly #polled = new Set<LiveQueue>();
 
@@ -76,6 +79,8 @@ export class Hub implements EventSink {
       const [userId, channelId] = delta.key as [number, number];
       const row = delta.row as SubscriptionRecord | null;
       this.#queues.subscriptionChanged(userId, channelId, row?.isActive === true);
+    } else if (delta.table === "users" && (delta.row as UserRecord | null)?.isActive === false) {
+      this.#departed.push(delta.key as number);
     }
   }
 
@@ -163,6 +168,11 @@ export class Hub implements EventSink {
     }
     if (this.#polled.size > 0) this.#polled.clear();
     if (this.#ended.length > 0) this.#dismissEnded();
+    if (this.#departed.length > 0) {
+      const departed = this.#departed;
+      this.#departed = [];
+      for (const userId of departed) this.onDeparture(userId);
+    }
     this.keyHolders.publish();
   }
 

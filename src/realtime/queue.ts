@@ -30,6 +30,9 @@ export type Reader =
 
 export const noReader: Reader = { kind: "none" };
 
+/** Events that tell clients again, which do not take `user_settings` events, what changed (behaviour 4.3). */
+const olderSettingsTypes: ReadonlySet<string> = new Set(["update_display_settings", "update_global_notifications"]);
+
 interface PendingVolatile {
   readonly key: string;
   readonly event: EncodedEvent;
@@ -91,6 +94,7 @@ export class LiveQueue {
     if (record.type === "typing" && record.body["message_type"] === "stream") {
       return this.can("stream_typing_notifications") || this.reader.kind === "socket";
     }
+    if (olderSettingsTypes.has(record.type)) return !this.can("user_settings_object");
     if (record.type !== "message" || this.#narrowed === null) return true;
     const message = view.row("messages", record.body["message_id"] as number);
     const conversation = message === undefined ? undefined : view.row("conversations", message.conversationId);

@@ -91,6 +91,8 @@ function stateAt(
     includeSubscribers: params.include_subscribers !== "false",
     presenceHistoryDays: params.presence_history_limit_days ?? limits.presence_history_days,
     allowsNullNotifications: queueOptions.capabilities.includes("notification_settings_null"),
+    takesSettingsObject: queueOptions.capabilities.includes("user_settings_object"),
+    allowsIncompleteUserList: queueOptions.capabilities.includes("user_list_incomplete"),
     siteUrl: call.siteUrl,
     limitsPresence: options.limitsPresence,
     presences: realm.projections.presence.all(),

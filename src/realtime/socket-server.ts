@@ -46,6 +46,7 @@ export class SocketServer {
   readonly #sessions = new Set<SocketSession>();
   /** Sockets per realm and person. */
   readonly #counts = new Map<string, number>();
+  readonly #followed = new WeakSet<Hub>();
   #isDraining = false;
 
   constructor(options: SocketServerOptions) {
@@ -121,6 +122,8 @@ export class SocketServer {
   #open(socket: Socket): void {
     const data = socket.getUserData();
     const { realm } = data;
+    const hub = this.#options.hubOf(realm);
+    this.#followDepartures(hub);
     const session: SocketSession = new SocketSession(
       {
         send: (bytes, isBinary) => socket.send(bytes, isBinary),
@@ -129,7 +132,7 @@ export class SocketServer {
       },
       {
         realm,
-        hub: this.#options.hubOf(realm),
+        hub,
         format: data.format,
         client: this.#options.clientName(data.userAgent),
         siteUrl: `${this.#options.isSecure ? "https" : "http"}://${data.host}`,
@@ -145,6 +148,15 @@ export class SocketServer {
     data.session = session;
     this.#sessions.add(session);
     session.start(data.credentials);
+  }
+
+  /** Deactivation ends every socket of the person at once; it is rare, so all sessions are looked through. */
+  #followDepartures(hub: Hub): void {
+    if (this.#followed.has(hub)) return;
+    this.#followed.add(hub);
+    hub.onDeparture = (userId) => {
+      for (const session of this.#sessions) session.departed(hub, userId);
+    };
   }
 
   #closed(socket: Socket): void {

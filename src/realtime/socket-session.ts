@@ -210,7 +210,7 @@ export class SocketSession implements KeyHolder {
       realm,
       method: operation.method,
       path: operation.path,
-      readParams: () => operation.params,
+      readParams: () => ({ values: operation.params, files: [] }),
       hasCredentials: true,
       credentials: { caller: user, keyHash: this.#keyHash },
       client,
@@ -348,6 +348,11 @@ export class SocketSession implements KeyHolder {
   #closeAfterCalls(cause: CloseCause): void {
     this.#closing = cause;
     if (this.#callsPending === 0) this.close(cause);
+  }
+
+  /** Somebody of the hub's realm was deactivated. */
+  departed(hub: Hub, userId: number): void {
+    if (this.#options.hub === hub && this.#user?.id === userId) this.close("deactivated");
   }
 
   drained(): void {

@@ -60,6 +60,9 @@ export class RealmView implements View {
   get profiles() {
     return this.#projections.profiles;
   }
+  get peopleVersions() {
+    return this.#projections.peopleVersions;
+  }
   apiKey(hash: string) {
     return this.#projections.apiKeys.get(hash);
   }

@@ -13,7 +13,7 @@ export const storeVersion = 1;
 export const rowVersions: Readonly<Record<TableName, number>> = {
   meta: 1,
   realm: 2,
-  users: 1,
+  users: 2,
   credentials: 1,
   apiKeys: 2,
   groups: 1,
@@ -47,6 +47,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   mutedUsers: 1,
   realmEmoji: 1,
   emailChanges: 1,
+  emailChangeRequests: 1,
   mails: 1,
   logins: 1,
 };
@@ -73,6 +74,7 @@ const rowMigrations: Partial<Record<TableName, Readonly<Record<number, (row: Row
   // Which of them stands in zuliprc is not known any more: none is lost.
   apiKeys: { 1: (row) => ({ ...row, isKept: true }) },
   realm: { 1: (row) => ({ ...row, userDefaults: {} }) },
+  users: { 1: (row) => ({ ...row, canChangeUserEmails: false }) },
 };
 
 /** @throws Error when there is no way from `version` to today's. */

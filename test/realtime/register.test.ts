@@ -49,6 +49,7 @@ const keysOf: Readonly<Record<string, readonly string[]>> = {
   channel_folders: ["channel_folders"],
   realm_user_groups: ["realm_user_groups"],
   user_settings: ["user_settings"],
+  realm_user_settings_defaults: ["realm_user_settings_defaults"],
   presence: ["presence_last_update_id", "presences", "server_timestamp"],
   user_status: ["user_status"],
   user_topic: ["user_topics"],

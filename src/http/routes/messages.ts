@@ -8,10 +8,11 @@ import type { ChannelRecord, MessageRecord, UserRecord } from "../../../schemas/
 import { userSetting } from "../../../schemas/user-settings.ts";
 import { lookUp } from "../../domain/look-up.ts";
 import { parseContent } from "../../domain/markdown/render.ts";
+import { cutContent } from "../../domain/message-content.ts";
 import { readNarrow, termsOf } from "../../domain/narrow.ts";
 import { personByAddress } from "../../domain/people.ts";
 import { canReadMessage, hasMetadataAccess } from "../../domain/permissions.ts";
-import { checkChannelName, codePoints, truncate, unprintablePosition } from "../../domain/text.ts";
+import { checkChannelName, unprintablePosition } from "../../domain/text.ts";
 import { meantTopic } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
 import { fetchMessages } from "../../queries/message-fetch.ts";
@@ -94,15 +95,10 @@ function addressed(view: View, sender: UserRecord, params: SendParams): Addresse
   return to === undefined ? refuse.missing("to") : { ...params, to };
 }
 
-const truncationMark = "\n[message truncated]";
-
 /** Trailing blanks go, what is too long is cut (behaviour 5.1). */
 function readContent(raw: string): string | Refusal {
   if (raw.includes("\0")) return refuse.badRequest("Message must not contain null bytes");
-  const content = raw.trimEnd();
-  if (content.trim() === "") return refuse.badRequest("Message must not be empty");
-  if (codePoints(content) <= limits.message_code_points_max) return content;
-  return truncate(content, limits.message_code_points_max - truncationMark.length) + truncationMark;
+  return raw.trim() === "" ? refuse.badRequest("Message must not be empty") : cutContent(raw);
 }
 
 function channelAddress(view: View, sender: UserRecord, params: Addressed): Address | Refusal {

@@ -12,10 +12,8 @@ export class ProfilesProjection implements Projection {
   readonly #holders = new Map<number, Set<number>>();
   /** Lazily sorted; null when a field has changed since. */
   #inOrder: readonly ProfileFieldRecord[] | null = null;
-  #version = 0;
 
   apply(delta: Delta): void {
-    this.#version++;
     if (delta.table === "profileFields") this.#applyField(delta.key as number, delta.row as ProfileFieldRecord | null);
     else this.#applyValue(delta.key as [number, number], delta.row as ProfileValueRecord | null);
   }
@@ -40,10 +38,6 @@ export class ProfilesProjection implements Projection {
     else this.#values.set(userId, values);
     if (holders.size === 0) this.#holders.delete(fieldId);
     else this.#holders.set(fieldId, holders);
-  }
-
-  get version(): number {
-    return this.#version;
   }
 
   field(id: number): ProfileFieldRecord | undefined {

@@ -5,6 +5,7 @@ import { BotsProjection } from "./bots.ts";
 import { ChannelsProjection, SubscriptionsProjection } from "./channels.ts";
 import { RealmEmojiProjection } from "./emoji.ts";
 import { GroupsProjection } from "./groups.ts";
+import { PeopleVersions } from "./people-versions.ts";
 import { ProfilesProjection } from "./profiles.ts";
 import type { Delta, Projection } from "./projection.ts";
 import { PresenceProjection, QueuesProjection, RealmProjection } from "./queues.ts";
@@ -22,7 +23,9 @@ export class RealmProjections {
   readonly presence = new PresenceProjection();
   readonly realmEmoji = new RealmEmojiProjection();
   readonly profiles = new ProfilesProjection();
+  readonly peopleVersions = new PeopleVersions();
   readonly #byTable = new Map<TableName, Projection[]>();
+  readonly #counted = new Set<TableName>(this.peopleVersions.tables);
 
   constructor() {
     for (const projection of this.#all()) {
@@ -69,6 +72,7 @@ export class RealmProjections {
   }
 
   apply(delta: Delta): void {
+    if (this.#counted.has(delta.table)) this.peopleVersions.apply(delta);
     const readers = this.#byTable.get(delta.table);
     if (readers === undefined) return;
     for (const reader of readers) reader.apply(delta);

@@ -1,0 +1,28 @@
+/** The settings that new people start with (spec 4.2; behaviour 2.2). Whoever is there already keeps what they have. */
+import { refuse } from "../../schemas/errors.ts";
+import { userSettings } from "../../schemas/user-settings.ts";
+import { isAdministrator } from "../../src/domain/permissions.ts";
+import { changedSettings, storedSettings } from "../../src/domain/settings.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { Command } from "../commands.ts";
+import { callerOf, done, type Outcome } from "../decide.ts";
+import { effects } from "../effects.ts";
+
+/** PATCH /realm/user_settings_defaults. Administrators only; everybody is told. */
+export function changeSettingsDefaults(
+  _context: unknown,
+  command: Command<"realm.change-settings-defaults">,
+  view: View,
+): Outcome {
+  const caller = callerOf(command, view);
+  if (caller !== null && !isAdministrator(caller)) return refuse.administratorRequired();
+  const { userDefaults } = view.realm;
+  const changes = changedSettings(command.params.settings, (name) => userDefaults[name] ?? userSettings[name].default);
+  if (changes.length === 0) return done({}, []);
+  return done({}, [
+    effects.put("realm", "realm", { ...view.realm, userDefaults: storedSettings(userDefaults, changes) }),
+    ...changes.map(([property, value]) =>
+      effects.emit("realm_user_settings_defaults", { op: "update", property, value }, { to: "realm" }),
+    ),
+  ]);
+}
