@@ -15,6 +15,7 @@ import {
   setUserSettings,
   write,
 } from "../support/conversation.ts";
+import { fieldTypes, makeField } from "../support/profiles.ts";
 import { connect, realmOf } from "../support/realtime.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
@@ -75,16 +76,16 @@ t.test("[spec 4.15] what is kept says what every viewer is told person by person
   await owner.delete(`/users/${crowdIds[100]}`);
   await owner.patch(`/users/${crowdIds[300]}`, { role: roles.guest });
   await crowd(server, "late", 3);
-  write(server, "profileValues", [crowdIds[7] ?? 0, 3], {
-    userId: crowdIds[7] ?? 0,
-    fieldId: 3,
-    value: "Käse",
-    renderedValue: "<p>Käse</p>",
-  });
+  const field = await makeField(owner, "Cheese", fieldTypes.short);
+  await owner.patch(`/users/${crowdIds[7]}`, { profile_data: [{ id: field, value: "Käse" }] });
   await checkAll("after changes in several pieces");
-  const { body } = await member.get("/users", { include_custom_profile_fields: true });
-  const changed = body.members.find((user: Event) => user.user_id === crowdIds[7]);
-  t.strictSame(changed.profile_data, { "3": { value: "Käse", rendered_value: "<p>Käse</p>" } });
+  const profile = async () => {
+    const { body } = await member.get("/users", { include_custom_profile_fields: true });
+    return body.members.find((user: Event) => user.user_id === crowdIds[7]).profile_data;
+  };
+  t.strictSame(await profile(), { [field]: { value: "Käse", rendered_value: "<p>Käse</p>" } });
+  await owner.delete(`/realm/profile_fields/${field}`);
+  t.strictSame(await profile(), {}, "a field that goes is gone from every piece");
 });
 
 t.test("[RFC 9110] the same list has the same ETag, and who has it already gets 304 without a body", async (t) => {

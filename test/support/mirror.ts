@@ -14,6 +14,7 @@ export const mirroredTypes = [
   "stream",
   "realm_user",
   "realm_bot",
+  "custom_profile_fields",
   "user_group",
   "realm_user_groups",
   "default_streams",
@@ -60,6 +61,7 @@ export class Mirror {
     stream: (event) => this.#stream(event),
     realm_user: (event) => this.#realmUser(event),
     realm_bot: (event) => this.#realmBot(event),
+    custom_profile_fields: (event) => this.#profileFields(event.fields),
     user_group: (event) => this.#userGroup(event),
     default_streams: (event) => {
       this.state.realm_default_streams = event.default_streams;
@@ -176,7 +178,7 @@ export class Mirror {
       return;
     }
     if (op !== "update") throw new Error(`realm_user ${op}`);
-    const { user_id: userId, is_active: isActive, ...told } = person;
+    const { user_id: userId, is_active: isActive, custom_profile_field: value, ...told } = person;
     const { new_email: email, role, avatar_source: _source, avatar_url_medium: _medium, ...rest } = told;
     const changes = { ...rest, ...(email === undefined ? {} : { email }), ...rolesOf(role) };
     const find = (list: Json[]) => list.find((record) => record.user_id === userId);
@@ -184,11 +186,21 @@ export class Mirror {
     // A repetition may tell of somebody before it tells that a guest has come to know them: all of it is told then.
     if (record === undefined) return;
     Object.assign(record, changes);
+    if (value !== undefined) setProfileValue(record, value);
     if (isActive === undefined) return;
     this.state.realm_users = others(this.state.realm_users);
     this.state.realm_non_active_users = others(this.state.realm_non_active_users);
     this.state[isActive ? "realm_users" : "realm_non_active_users"].push(record);
     if (!isActive) this.#dropFromGroups(userId);
+  }
+
+  /** What was entered in a field that is gone is gone with it. */
+  #profileFields(fields: Json[]): void {
+    this.state.custom_profile_fields = fields;
+    const ids = fields.map(({ id }: Json) => String(id));
+    for (const { profile_data: data } of [...this.state.realm_users, ...this.state.realm_non_active_users]) {
+      for (const id of Object.keys(data ?? {})) if (!ids.includes(id)) delete data[id];
+    }
   }
 
   #realmBot({ op, bot }: Json): void {
@@ -234,6 +246,11 @@ export class Mirror {
   }
 }
 
+function setProfileValue({ profile_data: data }: Json, { id, ...value }: Json): void {
+  if (value.value === null) delete data[id];
+  else data[id] = value;
+}
+
 /** What clients derive from a role. */
 function rolesOf(role: number | undefined): Json {
   if (role === undefined) return {};
@@ -256,6 +273,7 @@ export function pictureOf(state: Json): Record<string, Json> {
     max_message_id: state.max_message_id,
     realm_default_streams: [...state.realm_default_streams].sort((a, b) => a - b),
     presences: state.presences,
+    custom_profile_fields: state.custom_profile_fields,
     user_settings: state.user_settings,
     realm_user_settings_defaults: state.realm_user_settings_defaults,
     members_of_groups: Object.fromEntries(state.realm_user_groups.map(({ id, members }: Json) => [id, members])),

@@ -77,6 +77,9 @@ const durable: fc.Arbitrary<Command> = fc.oneof(
     .map(([botId, id]) =>
       command({ actor: "realm" }, "bot.regenerate-key", { botId, apiKeyHash: `again${botId}` }, id),
     ),
+  fc.tuple(fc.constantFrom("p", "q", "r"), fc.constantFrom(1, 3)).map((args) => commands.createField(...args)),
+  fc.constantFrom(1, 2, 3).map((fieldId) => command({ actor: "realm" }, "profile-field.delete", { fieldId }, 2)),
+  { weight: 2, arbitrary: fc.tuple(fc.constantFrom(1, 2, 3), userId).map((args) => commands.enter(...args)) },
   fc.tuple(settings, fc.constantFrom(null, "Owner", "Ann"), userId).map(([changed, fullName, id]) => {
     const change = { settings: changed, fullName, password: null };
     return command({ actor: "user", id }, "user.change-settings", change, id);
