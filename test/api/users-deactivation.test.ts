@@ -178,6 +178,24 @@ t.test("[behaviour 2.20] mails that wait for the person, and a change of address
   t.ok(view.row("mails", 902) !== undefined && view.row("emailChanges", "h2") !== undefined, "other people's stay");
 });
 
+t.test("[S3] so many waiting mails are looked through, no more", async (t) => {
+  const leaver = await personOf(server, "swamped");
+  const to = leaver.account?.email ?? "";
+  const waiting = view.keys("mails", { limit: limits.pending_mails_scanned_max }).length;
+  const row = { template: "login", data: {}, createdAt: 0, attempts: 0, dueAt: Number.MAX_SAFE_INTEGER };
+  const { environment } = realmOf(server);
+  const [last, over] = [limits.pending_mails_scanned_max, limits.pending_mails_scanned_max + 1].map((n) => 10_000 + n);
+  environment.transaction(() => {
+    for (let index = waiting + 1; index <= limits.pending_mails_scanned_max + 1; index++) {
+      const id = 10_000 + index;
+      environment.put("mails", id, { ...row, id, to: id === last || id === over ? to : "other@example.com" });
+    }
+  });
+  await owner.delete(`/users/${leaver.userId}`);
+  t.equal(view.row("mails", last ?? 0), undefined, "the last one that is looked at");
+  t.not(view.row("mails", over ?? 0), undefined, "one over");
+});
+
 t.test("[spec 4.20] the bots of the person end first, each told of; other people's go on", async (t) => {
   const leaver = await personOf(server, "keeper");
   const [one, two] = [await botOf(server, "bot one", leaver), await botOf(server, "bot two", leaver)];

@@ -5,6 +5,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
+import { EncodedUsers } from "../../src/queries/encoded-users.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
   botOf,
@@ -190,4 +191,25 @@ t.test("[E1] after a restart nothing of before counts as known", async (t) => {
   await before.stop();
   const after = await startTestServer(t, { dataDir });
   t.equal((await after.owner.get("/users", {}, { "If-None-Match": tag })).status, 200);
+});
+
+t.test("[S3] no more bytes are kept than may be; what is not kept is encoded anew, and right", async (t) => {
+  const { view } = realmOf(server);
+  const viewer = view.users.get(owner.userId) ?? null;
+  const plain = { clientGravatar: true, includesProfile: false };
+  const rich = { clientGravatar: false, includesProfile: false };
+  const { body, name } = new EncodedUsers(view, 1).list(viewer, plain);
+  t.strictSame(JSON.parse(body.toString()), (await owner.get("/users")).body);
+  const none = new EncodedUsers(view, body.length - 1);
+  t.not(none.list(viewer, plain).body, none.list(viewer, plain).body, "one byte too little");
+  const one = new EncodedUsers(view, body.length);
+  const kept = one.list(viewer, plain);
+  t.equal(one.list(viewer, plain).body, kept.body, "the same bytes, not equal ones");
+  t.equal(kept.name, name);
+  t.not(one.list(viewer, rich).body.length, body.length, "another list, which is larger");
+  t.equal(one.list(viewer, plain).body, kept.body, "has not driven it out");
+  const two = new EncodedUsers(view, 10 * body.length);
+  const first = two.list(viewer, plain).body;
+  two.list(viewer, rich);
+  t.equal(two.list(viewer, plain).body, first);
 });

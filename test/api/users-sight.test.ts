@@ -211,3 +211,43 @@ t.test("[S3] who comes to know more people than can be told one by one registers
   t.ok(isOver(over.queue_id), "one over");
   t.notOk(isOver(at.state.queue_id), "the one who was there learns of one more");
 });
+
+t.test("[S3] when very many meet at once, the guests who are left over register again", async (t) => {
+  const [others, guests] = [800, 125];
+  t.ok(guests * (others + guests) > limits.sight_pairs_max && others + guests < limits.sight_events_max);
+  await createChannel(owner, "arena", []);
+  const join = (principals: readonly number[]) =>
+    owner.post("/users/me/subscriptions", { subscriptions: [{ name: "arena" }], principals });
+  await join(await crowd(server, "arena", others));
+  const [first, last] = [
+    await personOf(server, "first guest", roles.guest),
+    await personOf(server, "last guest", roles.guest),
+  ];
+  const between = await crowd(server, "arena guest", guests - 2, roles.guest);
+  const queues = [];
+  for (const client of [first, last]) queues.push(await client.register({ event_types: ["realm_user"] }));
+  t.equal((await join([first.userId, ...between, last.userId])).status, 200);
+  const { view } = realmOf(server);
+  t.strictSame(
+    queues.map(({ queue_id: id }) => view.queue(id) === undefined),
+    [false, true],
+  );
+});
+
+t.test("[S3] of a guest's direct conversations, the newest are looked through", async (t) => {
+  const correspondent = await personOf(server, "correspondent", roles.guest);
+  const { environment, view } = realmOf(server);
+  await stranger.post("/messages", { type: "direct", to: [correspondent.userId], content: "hello" });
+  t.equal((await correspondent.get(`/users/${stranger.userId}`)).status, 200);
+  const newest = view.counter("recipient");
+  const fill = (count: number) =>
+    environment.transaction(() => {
+      for (let id = newest + 1; id <= newest + count; id++) {
+        environment.put("directConversations", [correspondent.userId, id], {});
+      }
+    });
+  fill(limits.known_conversations_max - 1);
+  t.equal((await correspondent.get(`/users/${stranger.userId}`)).status, 200, "at the bound");
+  fill(limits.known_conversations_max);
+  t.equal((await correspondent.get(`/users/${stranger.userId}`)).status, 400, "one over");
+});

@@ -49,6 +49,13 @@ const durable: fc.Arbitrary<Command> = fc.oneof(
   fc
     .constantFrom(2, 5, 6, 6)
     .map((id) => command({ actor: "realm" }, "user.deactivate", { userId: id, comment: null }, 2)),
+  fc.constantFrom(2, 5, 6, 6).map((id) => command({ actor: "realm" }, "user.reactivate", { userId: id }, 2)),
+  fc
+    .tuple(fc.constantFrom(3, 4, 6, 99), fc.constantFrom(null, 100, 200, 400, 600, 7), fc.constantFrom("Ann", "B", "*"))
+    .map(([id, role, fullName]) => {
+      const params = { target: { id }, role, fullName, profileData: [], newEmail: null };
+      return command({ actor: "realm" }, "user.update", params, 2);
+    }),
   fc
     .tuple(channelName, fc.array(userId, { maxLength: 4 }), userId)
     .map(([name, ids, callerId]) => commands.createChannel(name, ids, callerId)),
