@@ -162,6 +162,18 @@ t.test("[architecture] channels for newcomers, and newcomers", (t) =>
   }),
 );
 
+t.test("[spec 2.3] settings, names, time zones and who sees which address; defaults, and who comes after", (t) =>
+  watch(t, async ({ server, owner, member, other }) => {
+    await member.patch("/settings", { color_scheme: 3, full_name: "Renamed", timezone: "Asia/Calcutta" });
+    await owner.patch("/settings", { email_address_visibility: 2, default_language: "de" });
+    await other.patch("/settings", { email_address_visibility: 4, full_name: "Other", timezone: "UTC" });
+    await member.patch("/settings", { color_scheme: 1, email_address_visibility: 3 });
+    await owner.patch("/realm/user_settings_defaults", { color_scheme: 2, email_address_visibility: 5 });
+    await server.person("Latecomer");
+    await other.patch("/settings", { email_address_visibility: 1 });
+  }),
+);
+
 t.test("[architecture] deactivation takes a person out of every channel", (t) =>
   watch(t, async ({ owner, other }) => {
     await other.post("/users/me/subscriptions", { subscriptions: [{ name: "theirs" }] });

@@ -17,6 +17,8 @@ export const mirroredTypes = [
   "default_streams",
   "presence",
   "recent_private_conversations",
+  "user_settings",
+  "realm_user_settings_defaults",
 ];
 
 const lists = ["subscriptions", "unsubscribed", "never_subscribed"] as const;
@@ -60,6 +62,12 @@ export class Mirror {
       this.state.realm_default_streams = event.default_streams;
     },
     presence: (event) => this.#presence(event),
+    user_settings: (event) => {
+      this.state.user_settings[event.property] = event.value;
+    },
+    realm_user_settings_defaults: (event) => {
+      this.state.realm_user_settings_defaults[event.property] = event.value;
+    },
   };
 
   /** Every record of a channel, wherever the client keeps it. */
@@ -166,7 +174,9 @@ export class Mirror {
     const find = (list: Json[]) => list.find((record) => record.user_id === userId);
     const record = find(this.state.realm_users) ?? find(this.state.realm_non_active_users);
     if (record === undefined) throw new Error(`user ${userId} is not known`);
-    Object.assign(record, changes);
+    // Clients keep the address under its own name, and of the picture what records have.
+    const { new_email: email, avatar_source: _source, avatar_url_medium: _medium, ...same } = changes;
+    Object.assign(record, same, email === undefined ? {} : { email });
     if (isActive === undefined) return;
     const without = (list: Json[]) => list.filter((candidate) => candidate.user_id !== userId);
     this.state.realm_users = without(this.state.realm_users);
@@ -224,6 +234,8 @@ export function pictureOf(state: Json): Record<string, Json> {
     max_message_id: state.max_message_id,
     realm_default_streams: [...state.realm_default_streams].sort((a, b) => a - b),
     presences: state.presences,
+    user_settings: state.user_settings,
+    realm_user_settings_defaults: state.realm_user_settings_defaults,
   };
   for (const [name, key] of Object.entries(orders)) {
     picture[name] = [...state[name]].sort((a: Json, b: Json) => a[key] - b[key]).map((record) => plain(name, record));

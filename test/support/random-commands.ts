@@ -19,6 +19,16 @@ const channelName = fc.constantFrom("general", "Sales", "sales", "🍎 news", "o
 const text = fc.constantFrom("hi", "**bold**", "@**all** 🍎", "@**Owner** #**general>lunch**", "x".repeat(300));
 const queueId = fc.constantFrom("q1", "q2", "q3");
 const deadline = fc.constantFrom(startedAt, Number.MAX_SAFE_INTEGER);
+const settings = fc.record(
+  {
+    color_scheme: fc.constantFrom(1, 2, 3),
+    enable_sounds: fc.boolean(),
+    presence_enabled: fc.boolean(),
+    email_address_visibility: fc.constantFrom(1, 3, 4),
+    enable_drafts_synchronization: fc.boolean(),
+  },
+  { requiredKeys: [], noNullPrototype: true },
+);
 const principals = fc.option(fc.array(userId, { maxLength: 4 }));
 
 const durable: fc.Arbitrary<Command> = fc.oneof(
@@ -67,6 +77,13 @@ const durable: fc.Arbitrary<Command> = fc.oneof(
     .map(([botId, id]) =>
       command({ actor: "realm" }, "bot.regenerate-key", { botId, apiKeyHash: `again${botId}` }, id),
     ),
+  fc.tuple(settings, fc.constantFrom(null, "Owner", "Ann"), userId).map(([changed, fullName, id]) => {
+    const change = { settings: changed, fullName, password: null };
+    return command({ actor: "user", id }, "user.change-settings", change, id);
+  }),
+  fc
+    .tuple(settings, userId)
+    .map(([changed, id]) => command({ actor: "realm" }, "realm.change-settings-defaults", { settings: changed }, id)),
   fc.tuple(topic, deadline, channelId).map((args) => commands.deleteTopic(...args)),
 );
 

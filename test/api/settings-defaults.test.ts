@@ -1,0 +1,162 @@
+/** PATCH /realm/user_settings_defaults (spec 2.3, 4.2; behaviour 2.2): for new people only, by administrators only. */
+import t from "tap";
+import { roles } from "../../schemas/types.ts";
+import { Client } from "../support/client.ts";
+import { botOf, Follower, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+import {
+  defaultsOf,
+  programDefaults,
+  rows,
+  settingsOf,
+  soundNames,
+  watchSettings,
+  wrongValues,
+} from "../support/settings.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const path = "/realm/user_settings_defaults";
+
+const choices = {
+  emojiset_choices: [
+    { key: "google", text: "Google" },
+    { key: "twitter", text: "Twitter" },
+    { key: "text", text: "Plain text" },
+  ],
+  available_notification_sounds: soundNames,
+};
+const { timezone: _noDefault, ...firstDefaults } = programDefaults;
+const accepted = Object.entries(rows).flatMap(([name, { D }]) => (D === null ? [] : [[name, D] as const]));
+const refusedNames = Object.keys(rows).filter((name) => rows[name]?.D === null);
+
+t.test("[spec 2.3] every allowed value of every row with D = Y is accepted, stored and read back", async (t) => {
+  t.strictSame(await defaultsOf(owner), { ...firstDefaults, ...choices });
+  let expected: Record<string, unknown> = firstDefaults;
+  for (let pass = 0; pass < Math.max(...accepted.map(([, values]) => values.length)); pass++) {
+    const left = accepted.filter(([, values]) => pass < values.length);
+    const chosen = Object.fromEntries(left.map(([name, values]) => [name, values[pass]]));
+    expected = { ...expected, ...chosen };
+    t.strictSame(outcome(await owner.patch(path, chosen)), success(), `pass ${pass}`);
+    t.strictSame(await defaultsOf(owner), { ...expected, ...choices });
+  }
+  const back = Object.fromEntries(accepted.map(([name]) => [name, programDefaults[name]]));
+  t.strictSame(outcome(await owner.patch(path, back)), success());
+  t.strictSame(realmOf(server).view.realm.userDefaults, {}, "what is as the program has it is not stored");
+});
+
+t.test(
+  "[behaviour 1.3, 2.2] wrong values of every row are refused in the public words, and change nothing",
+  async (t) => {
+    const changes = await watchSettings(owner);
+    for (const [name, values] of accepted) {
+      for (const [value, message] of wrongValues(name, values)) {
+        t.strictSame(outcome(await owner.patch(path, { color_scheme: 3, [name]: value })), refusal(message), name);
+      }
+    }
+    t.strictSame(await defaultsOf(owner), { ...firstDefaults, ...choices });
+    t.strictSame(await changes(), []);
+  },
+);
+
+t.test("[behaviour 2.2] what is only a person's own is ignored and listed", async (t) => {
+  t.strictSame(refusedNames.sort(), [
+    "allow_private_data_export",
+    "default_language",
+    "enable_login_emails",
+    "enable_marketing_emails",
+    "timezone",
+  ]);
+  const own = { full_name: "X", email: "x@example.com", old_password: "x", new_password: "x", unheard_of: true };
+  const params = { ...own, ...Object.fromEntries(refusedNames.map((name) => [name, rows[name]?.S[1]])) };
+  t.strictSame(
+    outcome(await owner.patch(path, params)),
+    success({ ignored_parameters_unsupported: Object.keys(params).sort() }),
+  );
+  t.strictSame(await defaultsOf(owner), { ...firstDefaults, ...choices });
+});
+
+t.test(
+  "[spec 4.2] administrators and owners only, bots of theirs included; before the parameters are read",
+  async (t) => {
+    const refused = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
+    for (const [name, role] of Object.entries(roles)) {
+      const person = await personOf(server, `by.${name}`, role);
+      const may = role <= roles.administrator;
+      t.strictSame(outcome(await person.patch(path, { color_scheme: 3 })), may ? success() : refused, name);
+      t.strictSame(
+        outcome(await person.patch(path, { color_scheme: 7 })),
+        may ? refusal("Invalid color_scheme") : refused,
+      );
+      await owner.patch(path, { color_scheme: 1 });
+    }
+    t.strictSame(outcome(await (await botOf(server, "a bot", owner)).patch(path, { color_scheme: 3 })), refused);
+    t.equal((await owner.anonymous().patch(path, { color_scheme: 3 })).status, 401);
+    t.strictSame(await defaultsOf(owner), { ...firstDefaults, ...choices });
+  },
+);
+
+t.test("[behaviour 2.2] everybody is told of each default that changed, and of no other", async (t) => {
+  const people = [owner, await personOf(server, "hearer"), await personOf(server, "hearing.guest", roles.guest)];
+  const followers = await Promise.all(people.map((client) => Follower.of(client)));
+  await owner.patch(path, { color_scheme: 2, enable_sounds: true, web_home_view: "all_messages" });
+  const event = (property: string, value: unknown) => ({
+    type: "realm_user_settings_defaults",
+    op: "update",
+    property,
+    value,
+  });
+  for (const follower of followers) {
+    await follower.settled();
+    t.strictSame(follower.ofType("realm_user_settings_defaults"), [
+      event("color_scheme", 2),
+      event("web_home_view", "all_messages"),
+    ]);
+    t.strictSame(follower.ofType("user_settings"), [], "nobody's own changed");
+    follower.events.splice(0);
+  }
+  await owner.patch(path, { color_scheme: 2, web_home_view: "all_messages" });
+  for (const follower of followers)
+    t.strictSame(
+      (await follower.settled()).map(({ type }) => type).filter((type) => type !== "message"),
+      [],
+    );
+  await owner.patch(path, { color_scheme: 1, web_home_view: "inbox" });
+});
+
+t.test("[spec 4.2] new people get the defaults; who is there keeps what they have, set or never set", async (t) => {
+  const [untouched, own] = [await personOf(server, "untouched"), await personOf(server, "own")];
+  await own.patch("/settings", { color_scheme: 3, enable_sounds: false });
+  const before = [await settingsOf(untouched), await settingsOf(own)];
+  const chosen = {
+    color_scheme: 2,
+    enable_sounds: false,
+    web_channel_default_view: 3,
+    email_address_visibility: 3,
+    email_notifications_batching_period_seconds: 600,
+  };
+  await owner.patch(path, chosen);
+  t.strictSame([await settingsOf(untouched), await settingsOf(own)], before);
+  const byRequest = await server.person("By Request");
+  const byServer = await personOf(server, "by.server", roles.guest);
+  for (const person of [byRequest, byServer]) {
+    t.strictSame(await settingsOf(person), { ...programDefaults, ...chosen, ...choices });
+  }
+  const { body } = await untouched.get("/users", { user_ids: [byRequest.userId] });
+  t.match(body.members[0], { email: `user${byRequest.userId}@colloquy.invalid`, delivery_email: null });
+  await owner.patch(path, { color_scheme: 1, enable_sounds: true, email_address_visibility: 1 });
+  t.match(await settingsOf(byRequest), chosen, "a copy of their own: taking a default back takes it from nobody");
+  await byRequest.patch("/settings", { color_scheme: 1 });
+  t.equal((await settingsOf(byRequest)).color_scheme, 1, "they may go back to what the program has");
+});
+
+t.test("[M1] defaults are there after a restart, for those who come then", async (t) => {
+  const first = await startTestServer(t);
+  await first.owner.patch(path, { web_home_view: "recent_topics", enable_digest_emails: false });
+  const before = await defaultsOf(first.owner);
+  await first.stop();
+  const second = await startTestServer(t, { dataDir: first.dataDir });
+  t.strictSame(await defaultsOf(new Client(second.url, first.owner.account)), before);
+  const newcomer = await personOf(second, "newcomer");
+  t.match(await settingsOf(newcomer), { web_home_view: "recent_topics", enable_digest_emails: false });
+});

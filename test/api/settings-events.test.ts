@@ -1,0 +1,279 @@
+/**
+ * What a change of settings tells whom (behaviour 2.1, 4.3): the person's own queues, each in the form it knows, others only
+ * of what they may see; nothing where nothing changed; the same when it is repeated, and after a restart.
+ */
+import t from "tap";
+import { command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import { Client } from "../support/client.ts";
+import { type Event, Follower, personOf, realmOf, setRealmSettings, systemGroup } from "../support/conversation.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import { connect, readNow } from "../support/realtime.ts";
+import { startTestServer } from "../support/server.ts";
+import { rows, settingsOf } from "../support/settings.ts";
+
+/** The second of coalescing, and the ticks of the timer wheel. */
+const publishedMs = limits.presence_coalesce_ms + 200;
+
+const clock = new ManualClock(Date.UTC(2031, 4, 5, 6, 7, 8));
+const server = await startTestServer(t, { clock });
+t.teardown(() => clock.release());
+const watcher = await personOf(server, "watcher");
+
+const modern = { client_capabilities: { notification_settings_null: true, user_settings_object: true } };
+const settingsTypes = ["user_settings", "update_display_settings", "update_global_notifications"];
+
+/** What came since the last look, all of it or of some types; the messages are only there to wait by. */
+async function told(follower: Follower, ...types: string[]): Promise<Event[]> {
+  await follower.settled();
+  const isWanted = ({ type }: Event) => (types.length === 0 ? type !== "message" : types.includes(type));
+  const events = follower.events.filter(isWanted);
+  follower.events.splice(0);
+  return events.map(({ id: _id, ...rest }) => rest);
+}
+
+const update = (property: string, value: unknown) => ({ type: "user_settings", op: "update", property, value });
+
+t.test(
+  "[behaviour 2.1] the person's own queues are told, each in the form that it knows; nobody else is",
+  async (t) => {
+    const person = await personOf(server, "teller");
+    const newer = await Follower.of(person, modern);
+    const older = await Follower.of(person);
+    const displayOnly = await Follower.of(person, { event_types: ["update_display_settings", "message"] });
+    const other = await Follower.of(watcher);
+    await person.patch("/settings", { high_contrast_mode: true, enable_sounds: false, user_list_style: 1 });
+    const user = person.account?.email;
+    const display = { type: "update_display_settings", user, setting_name: "high_contrast_mode", setting: true };
+    const notification = {
+      type: "update_global_notifications",
+      user,
+      notification_name: "enable_sounds",
+      setting: false,
+    };
+    const [contrast, sounds, style] = [
+      update("high_contrast_mode", true),
+      update("enable_sounds", false),
+      update("user_list_style", 1),
+    ];
+    t.strictSame(await told(newer), [contrast, sounds, style]);
+    t.strictSame(await told(older), [contrast, display, sounds, notification, style]);
+    t.strictSame(await told(displayOnly), [display]);
+    t.strictSame(await told(other), []);
+  },
+);
+
+const displaySettings =
+  `color_scheme default_language demote_inactive_streams emojiset enable_drafts_synchronization enter_sends
+  fluid_layout_width high_contrast_mode left_side_userlist starred_message_counts timezone translate_emoticons
+  twenty_four_hour_time web_home_view`.split(/\s+/);
+const notificationSettings =
+  `desktop_icon_count_display email_notifications_batching_period_seconds enable_desktop_notifications
+  enable_digest_emails enable_login_emails enable_marketing_emails enable_offline_email_notifications
+  enable_offline_push_notifications enable_online_push_notifications enable_sounds enable_stream_audible_notifications
+  enable_stream_desktop_notifications enable_stream_email_notifications enable_stream_push_notifications
+  message_content_in_email_notifications notification_sound pm_content_in_desktop_notifications presence_enabled
+  realm_name_in_email_notifications_policy wildcard_mentions_notify`.split(/\s+/);
+
+t.test("[OpenAPI register] every row: its event, and the older one of its kind", async (t) => {
+  const person = await personOf(server, "every");
+  const follower = await Follower.of(person, { event_types: [...settingsTypes, "message"] });
+  const before = await settingsOf(person);
+  for (const [name, { S }] of Object.entries(rows)) {
+    const value = S.find((candidate) => candidate !== before[name]);
+    await person.patch("/settings", { [name]: value });
+    const [event, ...olderEvents] = await told(follower);
+    t.match(event, update(name, value));
+    const kinds = olderEvents.map(({ type, setting, ...rest }) => {
+      t.equal(setting, value);
+      return [type, rest.setting_name ?? rest.notification_name];
+    });
+    const expected = [
+      ...(displaySettings.includes(name) ? [["update_display_settings", name]] : []),
+      ...(notificationSettings.includes(name) ? [["update_global_notifications", name]] : []),
+    ];
+    t.strictSame(kinds, expected, name);
+  }
+});
+
+t.test("[behaviour 2.1] what is so already tells nobody anything", async (t) => {
+  const person = await personOf(server, "constant");
+  await person.patch("/settings", { color_scheme: 2, timezone: "Asia/Kolkata", full_name: "Constant" });
+  const [own, other] = [await Follower.of(person), await Follower.of(watcher)];
+  const same = { color_scheme: 2, enable_sounds: true, timezone: "Asia/Calcutta", full_name: " Constant " };
+  await person.patch("/settings", { ...same, presence_enabled: true, email_address_visibility: 1 });
+  t.strictSame([await told(own), await told(other)], [[], []]);
+  await person.patch("/settings", { ...same, color_scheme: 3 });
+  t.strictSame((await told(own, "user_settings")).length, 1, "of several, only what changed");
+});
+
+t.test("[behaviour 2.1] default_language is told with the language's name, in both forms", async (t) => {
+  const person = await personOf(server, "linguist");
+  const follower = await Follower.of(person);
+  await person.patch("/settings", { default_language: "de" });
+  t.strictSame(await told(follower), [
+    { ...update("default_language", "de"), language_name: "German" },
+    {
+      type: "update_display_settings",
+      user: person.account?.email,
+      setting_name: "default_language",
+      setting: "de",
+      language_name: "German",
+    },
+  ]);
+});
+
+t.test(
+  "[behaviour 2.1] full_name and timezone are told to who may know the person, the setting only to oneself",
+  async (t) => {
+    const person = await personOf(server, "public");
+    const guest = await personOf(server, "guest", roles.guest);
+    const [own, other, stranger] = [
+      await Follower.of(person, modern),
+      await Follower.of(watcher),
+      await Follower.of(guest),
+    ];
+    setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+    await person.patch("/settings", { full_name: "Publicly Known", timezone: "Asia/Calcutta" });
+    const named = { type: "realm_user", op: "update", person: { user_id: person.userId, full_name: "Publicly Known" } };
+    const zone = {
+      type: "realm_user",
+      op: "update",
+      person: { user_id: person.userId, email: person.account?.email, timezone: "Asia/Kolkata" },
+    };
+    t.strictSame(await told(own), [named, update("timezone", "Asia/Kolkata"), zone]);
+    t.strictSame(await told(other), [named, zone]);
+    t.strictSame(await told(stranger), [], "[S1] a guest who may not know everybody learns nothing");
+    setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+  },
+);
+
+t.test("[S1] a repeated event of a time zone does not bring back an address that was hidden meanwhile", async (t) => {
+  const person = await personOf(server, "shy");
+  const queue = await watcher.register({ event_types: ["realm_user"], fetch_event_types: [] });
+  await person.patch("/settings", { timezone: "Europe/Berlin" });
+  await person.patch("/settings", { email_address_visibility: 4 });
+  const events = await readNow(watcher, queue);
+  t.match(events[0], { person: { timezone: "Europe/Berlin", email: /^user\d+@/ } });
+  t.notOk(JSON.stringify(events).includes(person.account?.email ?? "?"));
+});
+
+t.test("[behaviour 2.1] email_address_visibility: each viewer learns what appeared or went", async (t) => {
+  const person = await personOf(server, "veiled");
+  const admin = await personOf(server, "admin", roles.administrator);
+  const followers = await Promise.all([watcher, admin, person].map((client) => Follower.of(client, modern)));
+  await person.patch("/settings", { email_address_visibility: 3 });
+  const [others, admins, own] = await Promise.all(followers.map((follower) => told(follower, "realm_user")));
+  const fields = (events: Event[] | undefined) => events?.map(({ person: changed }) => Object.keys(changed).sort());
+  const api = [
+    ["new_email", "user_id"],
+    ["avatar_source", "avatar_url", "avatar_url_medium", "avatar_version", "user_id"],
+  ];
+  t.strictSame(fields(others), [["delivery_email", "user_id"], ...api]);
+  t.equal(others?.[0].person.delivery_email, null);
+  t.strictSame([fields(admins), fields(own)], [api, api]);
+});
+
+t.test(
+  "[behaviour 2.1] presence_enabled: off, the person looks offline at once; on, active now; both are told",
+  async (t) => {
+    const person = await personOf(server, "visible");
+    const newer = await Follower.of(watcher, { client_capabilities: { simplified_presence_events: true } });
+    const report = () => person.post("/users/me/presence", { status: "active", ping_only: true });
+    const shown = async () => {
+      const { body } = await watcher.post("/users/me/presence", { status: "idle", slim_presence: true });
+      return body.presences[person.userId];
+    };
+    const seen = async () => (await told(newer, "presence")).flatMap(({ presences }) => presences[person.userId] ?? []);
+    const share = async (isShared: boolean) => {
+      await person.patch("/settings", { presence_enabled: isShared });
+      clock.advance(publishedMs);
+    };
+    const secondsNow = () => Math.floor(clock.now() / 1000);
+    await report();
+    clock.advance(publishedMs);
+    await seen();
+    const past = secondsNow() - limits.presence_hidden_s;
+    await share(false);
+    t.strictSame(await seen(), [{ active_timestamp: past, idle_timestamp: past }]);
+    t.equal(await shown(), undefined);
+    await report();
+    clock.advance(publishedMs);
+    t.strictSame(await seen(), [], "nothing is recorded");
+    const now = { active_timestamp: secondsNow(), idle_timestamp: secondsNow() };
+    await share(true);
+    t.strictSame(await seen(), [now]);
+    t.strictSame(await shown(), now);
+    clock.advance((limits.presence_hidden_s + 1) * 1000);
+    await share(false);
+    const [hidden] = await seen();
+    const offlineSince = secondsNow() - limits.presence_offline_threshold_s;
+    t.ok(hidden.idle_timestamp < offlineSince && hidden.active_timestamp < offlineSince, "long after joining, too");
+  },
+);
+
+t.test("[M7] a report that was on its way when sharing was switched off is not recorded", async (t) => {
+  const person = await personOf(server, "racing");
+  const { dispatcher, view } = realmOf(server);
+  const { userId } = person;
+  const off = { settings: { presence_enabled: false }, fullName: null, password: null };
+  await Promise.all([
+    dispatcher.ask(command({ actor: "user", id: userId }, "user.change-settings", off, userId)),
+    dispatcher.ask(command({ actor: "presence", userId }, "presence.report", { status: "active" }, userId)),
+  ]);
+  const offlineSince = clock.now() - limits.presence_offline_threshold_s * 1000;
+  t.ok((view.presence(userId)?.connectedAt ?? 0) < offlineSince);
+});
+
+t.test("[E2] sockets and long-polls of one person see the same, live and repeated", async (t) => {
+  const person = await personOf(server, "twice");
+  const sockets = [await connect(person), await connect(person)];
+  for (const socket of sockets) await socket.ask({ type: "register", event_types: ["user_settings"], ...modern });
+  const queue = await person.register({ event_types: ["user_settings"], fetch_event_types: [], ...modern });
+  const call = { type: "call", method: "PATCH", path: "/settings" };
+  const reply = await sockets[0]?.ask({ ...call, params: { color_scheme: 2, enable_sounds: false } });
+  t.equal(reply.result, "success");
+  await person.patch("/settings", { color_scheme: 3 });
+  const isLast = (event: Event) => event.property === "color_scheme" && event.value === 3;
+  const repeated = await readNow(person, queue);
+  t.strictSame(
+    repeated.map(({ property, value }) => [property, value]),
+    [
+      ["color_scheme", 2],
+      ["enable_sounds", false],
+      ["color_scheme", 3],
+    ],
+  );
+  for (const socket of sockets) {
+    await socket.event(isLast);
+    t.strictSame(socket.events, repeated);
+    socket.terminate();
+  }
+});
+
+t.test("[E2] state before + events = fresh state, for random changes", async (t) => {
+  const person = await personOf(server, "model");
+  const follower = await Follower.of(person, { event_types: ["user_settings", "message"], ...modern });
+  const state = await settingsOf(person);
+  for (let round = 0; round < 6; round++) {
+    const names = Object.keys(rows).filter((_, index) => (index + round) % 3 === 0);
+    await person.patch("/settings", Object.fromEntries(names.map((name) => [name, rows[name]?.S.at(round % 2)])));
+  }
+  for (const { property, value } of await told(follower, "user_settings")) state[property] = value;
+  t.strictSame(state, await settingsOf(person));
+});
+
+t.test("[M1] what was changed is there after a restart, and its events can be repeated", async (t) => {
+  const first = await startTestServer(t);
+  const person = await personOf(first, "lasting");
+  const queue = await person.register({ event_types: settingsTypes, fetch_event_types: [] });
+  await person.patch("/settings", { color_scheme: 3, full_name: "Lasting", timezone: "Asia/Tokyo" });
+  const before = { settings: await settingsOf(person), events: await readNow(person, queue) };
+  t.match(before.settings, { color_scheme: 3, timezone: "Asia/Tokyo", enable_sounds: true });
+  await first.stop();
+  const second = await startTestServer(t, { dataDir: first.dataDir });
+  const again = new Client(second.url, person.account);
+  t.strictSame({ settings: await settingsOf(again), events: await readNow(again, queue) }, before);
+  t.equal((await again.get("/users/me")).body.full_name, "Lasting");
+});

@@ -1,0 +1,139 @@
+/** new_password of PATCH /settings (spec 2.3; behaviour 2.1; S2): verified, strong enough, tries limited, never overwritten. */
+import t from "tap";
+import { command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { Client, Params } from "../support/client.ts";
+import { outcome, realmOf, refusal, success } from "../support/conversation.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import { startTestServer } from "../support/server.ts";
+import { settingsOf } from "../support/settings.ts";
+
+const server = await startTestServer(t);
+/** What `server.person` gives everybody. */
+const first = "correct horse battery";
+const wrong = refusal("Wrong password!");
+
+function change(client: Client, oldPassword: string | undefined, newPassword: string, more: Params = {}) {
+  return client.patch("/settings", { old_password: oldPassword, new_password: newPassword, ...more });
+}
+
+/** Whether somebody can log in with it. */
+async function opens(client: Client, password: string): Promise<boolean> {
+  const { status } = await client.anonymous().post("/fetch_api_key", { username: client.account?.email, password });
+  return status === 200;
+}
+
+t.test("[spec 2.3] the former password is verified; the new one opens, the former does not; keys stay", async (t) => {
+  const person = await server.person("Changer");
+  for (const old of [undefined, "", "wrong", `${first} `])
+    t.strictSame(outcome(await change(person, old, "a new password")), wrong);
+  t.ok(await opens(person, first));
+  t.strictSame(outcome(await change(person, first, "a new password", { color_scheme: 2 })), success());
+  t.strictSame([await opens(person, first), await opens(person, "a new password")], [false, true]);
+  t.equal(
+    (await settingsOf(person)).color_scheme,
+    2,
+    "the key of before still works, and the rest was changed with it",
+  );
+  t.strictSame(outcome(await change(person, first, "another password")), wrong, "the former one is void");
+});
+
+t.test("[behaviour 2.1] an old_password alone does nothing, right or wrong", async (t) => {
+  const person = await server.person("Half");
+  for (const old of [first, "wrong"]) {
+    t.strictSame(outcome(await person.patch("/settings", { old_password: old })), success());
+  }
+  t.ok(await opens(person, first));
+});
+
+t.test(
+  "[behaviour 2.1] too weak is told only to who knows the password; in code points, at the bound and below",
+  async (t) => {
+    const person = await server.person("Weak");
+    const shortest = "🔑".repeat(limits.password_code_points_min);
+    const tooShort = "🔑".repeat(limits.password_code_points_min - 1);
+    t.strictSame(outcome(await change(person, "wrong", tooShort)), wrong);
+    for (const weak of ["", tooShort]) {
+      t.strictSame(outcome(await change(person, first, weak)), refusal("New password is too weak!"));
+    }
+    t.strictSame(outcome(await change(person, first, shortest)), success());
+    const longest = "p".repeat(limits.password_bytes_max);
+    const tooLong = (name: string) => refusal(`${name} is too long (limit: ${limits.password_bytes_max} characters)`);
+    t.strictSame(outcome(await change(person, shortest, `${longest}p`)), tooLong("new_password"));
+    t.strictSame(outcome(await change(person, `${longest}p`, longest)), tooLong("old_password"));
+    t.strictSame(outcome(await change(person, shortest, longest)), success());
+    t.ok(await opens(person, longest));
+  },
+);
+
+t.test("[spec 4.1] a wrong password is told before a wrong name or address, and nothing is changed", async (t) => {
+  const person = await server.person("Ordered");
+  const more = { full_name: "", email: "other@example.com" };
+  t.strictSame(outcome(await change(person, "wrong", "a new password", more)), wrong);
+  t.strictSame(outcome(await change(person, first, "a new password", { full_name: "" })), refusal("Name too short!"));
+  t.ok(await opens(person, first), "a name that is refused takes the password with it");
+});
+
+t.test(
+  "[M7] of two changes that were verified against one password, the later does not undo the earlier",
+  async (t) => {
+    const person = await server.person("Raced");
+    const answers = await Promise.all(
+      ["first new password", "second new password"].map((wanted) => change(person, first, wanted)),
+    );
+    t.strictSame(answers.map(({ status }) => status).sort(), [200, 400]);
+    const winner = answers[0]?.status === 200 ? "first" : "second";
+    t.strictSame(
+      answers.map(outcome).find(({ status }) => status === 400),
+      wrong,
+    );
+    t.ok(await opens(person, `${winner} new password`));
+    const stale = { settings: {}, fullName: null, password: { formerHash: "of before", hash: "stolen" } };
+    const asked = command({ actor: "user", id: person.userId }, "user.change-settings", stale, person.userId);
+    t.match(await realmOf(server).dispatcher.ask(asked), { kind: "refused", msg: "Wrong password!" });
+  },
+);
+
+t.test("[D25] repeating a change of password under its Idempotency-Key is answered as the first time", async (t) => {
+  const person = await server.person("Repeater");
+  const send = () =>
+    person.patch("/settings", { old_password: first, new_password: "a new password" }, { "Idempotency-Key": "once" });
+  for (let repeat = 0; repeat < 2; repeat++) t.strictSame(outcome(await send()), success());
+  t.ok(await opens(person, "a new password"));
+});
+
+t.test("[behaviour 2.1] wrong tries are limited per person, and told so with the time to wait", async (t) => {
+  const clock = new ManualClock(Date.UTC(2031, 4, 5, 6, 7, 8));
+  const strict = await startTestServer(t, {
+    clock,
+    environment: { RATE_LIMITS: "login=2/60,api=1000/1,anonymous=1000/1" },
+  });
+  t.teardown(() => clock.release());
+  const [person, other] = [await strict.person("Guesser"), await strict.person("Other")];
+  t.strictSame(outcome(await change(person, first, "a new password")), success(), "right ones do not count");
+  for (let guess = 0; guess < 2; guess++)
+    t.strictSame(outcome(await change(person, "wrong", "yet another one")), wrong);
+  const limited = refusal("You're making too many attempts! Try again in 30 seconds.");
+  t.strictSame(outcome(await change(person, "wrong", "yet another one")), limited);
+  t.strictSame(outcome(await change(person, "a new password", "yet another one")), limited, "the right one waits, too");
+  t.strictSame(outcome(await person.patch("/settings", { color_scheme: 2 })), success(), "other settings do not");
+  t.strictSame(outcome(await change(other, first, "a new password")), success(), "nor do other people");
+  clock.advance(30_000);
+  t.strictSame(outcome(await change(person, "a new password", "yet another one")), success());
+});
+
+t.test("[S2] no password stands in the store, in events or in what is kept for repetition", async (t) => {
+  const person = await server.person("Secretive");
+  const secrets = [first, "my very secret password"];
+  const queue = await person.register({ fetch_event_types: [] });
+  await person.patch("/settings", { old_password: secrets[0], new_password: secrets[1] }, { "Idempotency-Key": "s" });
+  const { environment } = realmOf(server);
+  const stored: unknown[] = [];
+  for (const table of ["credentials", "events", "idempotency", "mailbox", "users"] as const) {
+    environment.each(table, (row) => stored.push(row));
+  }
+  const { body } = await person.get("/events", { ...queue, dont_block: true });
+  const text = JSON.stringify([stored, body]);
+  t.notOk(secrets.some((secret) => text.includes(secret)));
+  t.match(environment.get("credentials", person.userId)?.passwordHash, /^\$argon2id\$/);
+});

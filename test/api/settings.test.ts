@@ -1,0 +1,261 @@
+/** PATCH /settings and its two older paths (spec 2.3, 4.1; behaviour 2.1): every row, names, time zones, all or nothing. */
+import t from "tap";
+import { languages } from "../../schemas/languages.ts";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import { botOf, Follower, outcome, personOf, realmOf, refusal, success, write } from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+import {
+  programDefaults,
+  rows,
+  sectionOf,
+  settingsOf,
+  soundNames,
+  watchSettings,
+  wrongValues,
+} from "../support/settings.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+
+const choices = {
+  emojiset_choices: [
+    { key: "google", text: "Google" },
+    { key: "twitter", text: "Twitter" },
+    { key: "text", text: "Plain text" },
+  ],
+  available_notification_sounds: soundNames,
+};
+
+async function nameOf(client: Client): Promise<string> {
+  return (await client.get("/users/me")).body.full_name;
+}
+
+t.test("[spec 2.3] a new person has the public server's defaults, and /register gives every row", async (t) => {
+  t.strictSame(await settingsOf(await personOf(server, "newcomer")), { ...programDefaults, ...choices });
+});
+
+t.test("[spec 2.3] every allowed value of every row with S = Y is accepted, stored and read back", async (t) => {
+  const person = await personOf(server, "collector");
+  let expected: Params = {};
+  for (let pass = 0; pass < Math.max(...Object.values(rows).map(({ S }) => S.length)); pass++) {
+    const left = Object.entries(rows).filter(([, { S }]) => pass < S.length);
+    const chosen = Object.fromEntries(left.map(([name, { S }]) => [name, S[pass]]));
+    expected = { ...expected, ...chosen };
+    t.strictSame(outcome(await person.patch("/settings", chosen)), success(), `pass ${pass}`);
+    t.strictSame(await settingsOf(person), { ...expected, ...choices });
+  }
+  const { status } = await person.patch("/settings", programDefaults);
+  t.equal(status, 200);
+  t.strictSame(await settingsOf(person), { ...programDefaults, ...choices });
+  t.strictSame(realmOf(server).view.users.get(person.userId)?.settings, {}, "what is as for everybody is not stored");
+});
+
+t.test(
+  "[behaviour 1.3, 2.1] wrong values of every row are refused in the public words, and change nothing",
+  async (t) => {
+    const changes = await watchSettings(member);
+    const before = await settingsOf(member);
+    for (const [name, { S }] of Object.entries(rows)) {
+      for (const [value, message] of wrongValues(name, S)) {
+        t.strictSame(outcome(await member.patch("/settings", { [name]: value })), refusal(message), `${name}=${value}`);
+      }
+    }
+    t.strictSame(await settingsOf(member), before);
+    t.strictSame(await changes(), []);
+  },
+);
+
+t.test("[D10] web_channel_default_view: 3 is for organizations only", async (t) => {
+  t.strictSame(
+    outcome(await member.patch("/settings", { web_channel_default_view: 3 })),
+    refusal("Invalid web_channel_default_view"),
+  );
+});
+
+t.test("[spec 4.1] everybody may change their own settings, whatever their role; bots may not", async (t) => {
+  const people = Object.entries(roles).map(([name, role]) => personOf(server, `every ${name}`.replace(" ", "."), role));
+  for (const person of await Promise.all(people)) {
+    t.strictSame(outcome(await person.patch("/settings", { color_scheme: 2, full_name: "Someone" })), success());
+    t.match(await settingsOf(person), { color_scheme: 2 });
+  }
+  const bot = await botOf(server, "bot", owner);
+  const refused = refusal("This endpoint does not accept bot requests.");
+  t.strictSame(outcome(await bot.patch("/settings", { color_scheme: 2 })), refused);
+  t.strictSame(outcome(await bot.patch("/settings", { color_scheme: 9 })), refused, "before the parameters are read");
+  t.equal((await owner.anonymous().patch("/settings", { color_scheme: 2 })).status, 401);
+});
+
+t.test("[issue 3] the deprecated paths /settings/display and /settings/notifications do the same", async (t) => {
+  const person = await personOf(server, "traditional");
+  for (const [path, color] of [
+    ["/settings/display", 2],
+    ["/settings/notifications", 3],
+  ] as const) {
+    const params = { color_scheme: color, enable_sounds: color === 3, full_name: `Color ${color}`, unheard_of: 1 };
+    const listed = success({ ignored_parameters_unsupported: ["unheard_of"] });
+    t.strictSame(outcome(await person.patch(path, params)), listed, path);
+    t.match(await settingsOf(person), { color_scheme: color, enable_sounds: color === 3 });
+    t.equal(await nameOf(person), `Color ${color}`);
+    t.strictSame(outcome(await person.patch(path, { color_scheme: 4 })), refusal("Invalid color_scheme"));
+  }
+});
+
+t.test("[spec 2.1] names that are no settings are ignored and listed, with what is not asked for here", async (t) => {
+  const params = { zebra: "1", dense_mode: true, color_scheme: 1, role: 100, is_admin: true, timezone_name: "x" };
+  t.strictSame(
+    outcome(await member.patch("/settings", params)),
+    success({ ignored_parameters_unsupported: ["dense_mode", "is_admin", "role", "timezone_name", "zebra"] }),
+  );
+  t.strictSame(outcome(await member.patch("/settings", {})), success(), "nothing is asked for, nothing is done");
+  const dangerous = await member.patch("/settings", { constructor: "x", toString: "x" });
+  t.strictSame(outcome(dangerous), success({ ignored_parameters_unsupported: ["constructor", "toString"] }));
+});
+
+t.test("[spec 4.1] one request is changed as a whole or not at all, whatever is wrong with it", async (t) => {
+  const person = await personOf(server, "whole");
+  const before = { settings: await settingsOf(person), name: await nameOf(person) };
+  const changes = await watchSettings(person);
+  const good = { color_scheme: 3, enable_sounds: false, full_name: "Changed", timezone: "Europe/Berlin" };
+  const wrong: readonly (readonly [Params, string])[] = [
+    [{ user_list_style: 9 }, "Invalid user_list_style"],
+    [{ full_name: "" }, "Name too short!"],
+    [{ timezone: "Moon" }, "timezone is not a recognized time zone"],
+    [{ default_language: "xx" }, "Invalid default_language"],
+    [{ notification_sound: "drum" }, "Invalid notification sound 'drum'"],
+    [{ new_password: "a new password", old_password: "no" }, "Wrong password!"],
+    [{ email: "owner@localhost" }, "Already has an account."],
+  ];
+  for (const [params, message] of wrong) {
+    t.strictSame(outcome(await person.patch("/settings", { ...good, ...params })), refusal(message));
+  }
+  t.strictSame({ settings: await settingsOf(person), name: await nameOf(person) }, before);
+  t.strictSame(await changes(), []);
+});
+
+t.test("[behaviour 2.1] full_name: trimmed, up to 100 code points, without what names may not hold", async (t) => {
+  const person = await personOf(server, "named");
+  const longest = "🍎".repeat(limits.full_name_code_points_max);
+  for (const name of ["  Ada Lovelace ", longest, "O'Brien-Śmith 3rd", "name|x"]) {
+    t.strictSame(outcome(await person.patch("/settings", { full_name: name })), success());
+    t.equal(await nameOf(person), name.trim());
+  }
+  const refused: readonly (readonly [string, string])[] = [
+    ["", "Name too short!"],
+    ["   ", "Name too short!"],
+    [`${longest}x`, "Name too long!"],
+    ["name|123", "Invalid format!"],
+    ...["*", "`", "\\", ">", '"', "@", "\n", "\0", "\u{fdd0}"].map(
+      (character) => [`a${character}b`, "Invalid characters in name!"] as const,
+    ),
+  ];
+  for (const [name, message] of refused) {
+    t.strictSame(outcome(await person.patch("/settings", { full_name: name })), refusal(message), JSON.stringify(name));
+  }
+  t.equal(await nameOf(person), "name|x");
+});
+
+t.test("[behaviour 2.1] two people may have one name; who is renamed is found by the new one", async (t) => {
+  const [first, second] = [await personOf(server, "twin"), await personOf(server, "other")];
+  t.strictSame(outcome(await second.patch("/settings", { full_name: await nameOf(first) })), success());
+  const unique = "The Renamed";
+  await second.patch("/settings", { full_name: unique });
+  const id = await owner.say("general", "names", `@**${unique}**`);
+  const { body } = await owner.get(`/messages/${id}`);
+  t.match(body.message.content, `data-user-id="${second.userId}"`);
+});
+
+t.test("[behaviour 2.1] timezone: IANA names, stored in one form; others see it in the profile", async (t) => {
+  const person = await personOf(server, "traveller");
+  const forms: readonly (readonly [string, string])[] = [
+    ["Asia/Kolkata", "Asia/Kolkata"],
+    ["Asia/Calcutta", "Asia/Kolkata"],
+    ["Europe/Kiev", "Europe/Kyiv"],
+    ["europe/berlin", "Europe/Berlin"],
+    ["America/Argentina/Buenos_Aires", "America/Argentina/Buenos_Aires"],
+    ["UTC", "UTC"],
+    ["", ""],
+  ];
+  for (const [sent, stored] of forms) {
+    t.strictSame(outcome(await person.patch("/settings", { timezone: sent })), success());
+    const { body } = await member.get("/users", { user_ids: [person.userId] });
+    t.strictSame([body.members[0].timezone, (await settingsOf(person)).timezone], [stored, stored], sent);
+  }
+});
+
+t.test("[spec 2.3] email: one's own address, however written, asks for nothing", async (t) => {
+  const address = member.account?.email ?? "";
+  for (const email of [address, ` ${address} `, address.toUpperCase()]) {
+    t.strictSame(outcome(await member.patch("/settings", { email })), success());
+  }
+  const tooLong = "e".repeat(limits.email_code_points_max + 1);
+  t.strictSame(
+    outcome(await member.patch("/settings", { email: tooLong })),
+    refusal(`email is too long (limit: ${limits.email_code_points_max} characters)`),
+  );
+});
+
+t.test("[spec 2.3] enable_drafts_synchronization=false deletes the drafts on the server, nobody else's", async (t) => {
+  const [person, other] = [await personOf(server, "drafter"), await personOf(server, "keeper")];
+  const draft = { type: "", to: [], topic: "", content: "unfinished", changedAt: 1 };
+  for (const [id, client] of [person, person, other].entries()) {
+    write(server, "drafts", [client.userId, id + 1], { ...draft, id: id + 1, userId: client.userId });
+  }
+  const { view } = realmOf(server);
+  const countOf = ({ userId }: Client) => view.keys("drafts", { start: [userId], end: [userId + 1], limit: 9 }).length;
+  await person.patch("/settings", { enable_drafts_synchronization: true });
+  t.strictSame([countOf(person), countOf(other)], [2, 1], "it was on before");
+  const follower = await Follower.of(person);
+  await person.patch("/settings", { enable_drafts_synchronization: false });
+  t.strictSame([countOf(person), countOf(other)], [0, 1]);
+  const types = (await follower.settled()).map((event) => event.type);
+  t.strictSame([...new Set(types)].sort(), ["update_display_settings", "user_settings"], "no events of drafts");
+});
+
+t.test(
+  "[D31] settings whose effect is the server's are followed: typing, emoticons, notification fields",
+  async (t) => {
+    const [writer, reader] = [await personOf(server, "writer"), await personOf(server, "reader")];
+    await writer.patch("/settings", { translate_emoticons: true });
+    const id = await writer.say("general", "smile", "hello :)");
+    t.match((await owner.get(`/messages/${id}`)).body.message.content, /class="emoji/);
+    const typing = () => writer.post("/typing", { op: "start", to: [reader.userId] });
+    await writer.patch("/settings", { send_private_typing_notifications: false });
+    t.strictSame(outcome(await typing()).status, 400);
+    const follower = await Follower.of(reader, { event_types: ["typing", "message"] });
+    await writer.patch("/settings", { send_private_typing_notifications: true });
+    await reader.patch("/settings", { receives_typing_notifications: false });
+    await typing();
+    await follower.settled();
+    t.strictSame(follower.ofType("typing"), []);
+    await reader.patch("/settings", { enable_stream_desktop_notifications: true, wildcard_mentions_notify: false });
+    const state = await reader.register({ fetch_event_types: ["subscription"] });
+    const [subscription] = state["subscriptions"] as Record<string, unknown>[];
+    t.match(subscription, { desktop_notifications: true, push_notifications: false, wildcard_mentions_notify: false });
+  },
+);
+
+t.test(
+  "[behaviour 4.1] older clients find display and notification settings at the top level, newer ones do not",
+  async (t) => {
+    const person = await personOf(server, "older");
+    await person.patch("/settings", { color_scheme: 3, enable_sounds: false, timezone: "Europe/Berlin" });
+    const display = await sectionOf(person, "update_display_settings");
+    t.match(display, { color_scheme: 3, timezone: "Europe/Berlin", emojiset_choices: choices.emojiset_choices });
+    t.notOk("enable_sounds" in display || "user_list_style" in display);
+    const notifications = await sectionOf(person, "update_global_notifications");
+    t.match(notifications, { enable_sounds: false, available_notification_sounds: soundNames });
+    t.notOk("color_scheme" in notifications || "enable_followed_topic_email_notifications" in notifications);
+    for (const type of ["update_display_settings", "update_global_notifications"]) {
+      t.strictSame(await sectionOf(person, type, ["user_settings_object"]), {});
+    }
+  },
+);
+
+t.test("[behaviour 2.1] every language has a name, and none is told twice", (t) => {
+  t.ok(Object.keys(languages).length > 40);
+  t.equal(new Set(Object.values(languages)).size, Object.keys(languages).length);
+  t.end();
+});
