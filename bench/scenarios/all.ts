@@ -8,5 +8,6 @@ import { read } from "./read.ts";
 import { send } from "./send.ts";
 import { start } from "./start.ts";
 import { typing } from "./typing.ts";
+import { users } from "./users.ts";
 
-export const scenarios: readonly Scenario[] = [start, send, read, fanout, presence, typing, idle];
+export const scenarios: readonly Scenario[] = [start, send, read, users, fanout, presence, typing, idle];

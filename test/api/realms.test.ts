@@ -6,7 +6,8 @@ import { join } from "node:path";
 import t from "tap";
 import { Client } from "../support/client.ts";
 import { Follower, outcome, refusal, success } from "../support/conversation.ts";
-import { HostClient } from "../support/http.ts";
+import { exchange, HostClient } from "../support/http.ts";
+import { picture, upload } from "../support/pictures.ts";
 import { runCli } from "../support/process.ts";
 import { readZuliprc, startTestServer, temporaryFolder } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
@@ -192,4 +193,18 @@ t.test("[S1] presence and idempotency keys do not cross over", async (t) => {
   const [mine, theirs] = [await send(first, "mine"), await send(sales, "theirs")];
   t.strictSame([mine.status, theirs.status], [200, 200], "one person's id and one key, two requests");
   t.equal((await sales.get(`/messages/${theirs.body.id}`)).body.raw_content, "theirs");
+});
+
+t.test("[S1] a picture or an emoji is served to the host of its own organization only", async (t) => {
+  const png = await picture("png", 20, 20);
+  const statusOf = async (host: string, path: string) =>
+    (await exchange(server.url, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`))?.status;
+  t.equal((await upload(sales, "/realm/emoji/sold", png)).status, 200);
+  const { emoji } = (await sales.get("/realm/emoji")).body;
+  t.strictSame((await first.get("/realm/emoji")).body.emoji, {}, "names and ids are the organization's own");
+  const paths = [(await upload(sales, "/users/me/avatar", png)).body.avatar_url, emoji["1"].source_url];
+  for (const path of paths) {
+    t.equal(await statusOf(salesHost, path), 200);
+    t.equal(await statusOf("localhost", path), 404);
+  }
 });
