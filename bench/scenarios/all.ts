@@ -6,7 +6,8 @@ import { idle } from "./idle.ts";
 import { presence } from "./presence.ts";
 import { read } from "./read.ts";
 import { send } from "./send.ts";
+import { settings } from "./settings.ts";
 import { start } from "./start.ts";
 import { typing } from "./typing.ts";
 
-export const scenarios: readonly Scenario[] = [start, send, read, fanout, presence, typing, idle];
+export const scenarios: readonly Scenario[] = [start, send, settings, read, fanout, presence, typing, idle];
