@@ -49,8 +49,8 @@ export async function ensureBuilt() {
     minifySyntax: true,
     sourcemap: "linked",
     logLevel: "warning",
-    // Native add-ons stay packages; pino loads parts of itself by path.
-    external: ["lmdb", "uWebSockets.js", "@node-rs/argon2", "msgpackr", "pino"],
+    // Native add-ons stay packages; pino loads parts of itself by path; nodemailer comes with the first mail only.
+    external: ["lmdb", "uWebSockets.js", "@node-rs/argon2", "sharp", "msgpackr", "pino", "nodemailer"],
     banner: { js: 'import { createRequire as __cr } from "node:module"; const require = __cr(import.meta.url);' },
   });
   try {

@@ -5,6 +5,7 @@
 
 import type { GroupSettingName } from "../schemas/group-settings.ts";
 import type { GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
+import type { ProfileDatum } from "../schemas/users.ts";
 import type { ParsedContent } from "../src/domain/markdown/render.ts";
 import type { Ticket } from "./effects.ts";
 
@@ -17,6 +18,7 @@ export type Address =
   | { readonly actor: "direct"; readonly userIds: readonly number[] }
   | { readonly actor: "conversation"; readonly id: number }
   | { readonly actor: "topic-deletion"; readonly channelId: number; readonly topic: string }
+  | { readonly actor: "mail"; readonly id: number }
   | { readonly actor: "presence"; readonly userId: number }
   | { readonly actor: "typing"; readonly conversation: string };
 
@@ -35,6 +37,37 @@ export interface ChannelCreate {
   readonly subscriberIds: readonly number[];
   readonly announce: boolean;
   readonly isWebPublicAllowed: boolean;
+}
+
+export interface BotCreate {
+  readonly email: string;
+  readonly fullName: string;
+  readonly botType: number;
+  readonly apiKeyHash: string;
+  /** null: it posts nowhere. The token is random, and comes with the command (M4). */
+  readonly service: {
+    readonly name: string;
+    readonly payloadUrl: string;
+    readonly interfaceType: number;
+    readonly token: string;
+  } | null;
+  /** Names of channels; null: none. */
+  readonly defaultSendingChannel: string | null;
+  readonly defaultEventsChannel: string | null;
+  readonly isAllPublicByDefault: boolean;
+}
+
+/** null: not sent, stays as it is. An empty channel name is none. */
+export interface BotUpdate {
+  readonly botId: number;
+  readonly fullName: string | null;
+  readonly role: number | null;
+  readonly ownerId: number | null;
+  readonly payloadUrl: string | null;
+  readonly interfaceType: number | null;
+  readonly defaultSendingChannel: string | null;
+  readonly defaultEventsChannel: string | null;
+  readonly isAllPublicByDefault: boolean | null;
 }
 
 export interface SubscribeRequest {
@@ -91,12 +124,61 @@ export interface MessagePost {
   readonly localId: string | null;
 }
 
+/** Where somebody logs in from; `fingerprint` is a hash of program and coarse place. */
+export interface Login {
+  readonly fingerprint: string;
+  readonly client: string;
+  readonly address: string;
+}
+
+/** null: not passed, so it stays (spec 4.12). */
+export interface StatusChange {
+  readonly text: string | null;
+  readonly emojiName: string | null;
+  readonly emojiCode: string | null;
+  readonly reactionType: string | null;
+  readonly away: boolean | null;
+  /** The caller's own; else an administrator's change of somebody else's (spec 4.11). */
+  readonly isOwn: boolean;
+}
+
+/** A draft whose texts are within their bounds. */
+export interface DraftContent {
+  /** "" has no address. */
+  readonly type: "" | "channel" | "direct";
+  /** One channel, or people, each once. */
+  readonly to: readonly number[];
+  readonly topic: string;
+  readonly content: string;
+  /** Milliseconds; null: the turn's time. */
+  readonly changedAt: number | null;
+}
+
 export type TypingTarget =
   | { readonly kind: "direct"; readonly userIds: readonly number[] }
   | { readonly kind: "channel"; readonly channelId: number; readonly topic: string };
 
 export interface TopicDeletionRequest {
   readonly deadline: number;
+}
+
+/** Whose account: by id, or by an address as the caller knows it, on the host that the caller calls this server (spec 4.8). */
+export type UserTarget = { readonly id: number } | { readonly address: string; readonly host: string };
+
+/** Spec 4.8; null leaves as it is. */
+export interface UserUpdate {
+  readonly target: UserTarget;
+  readonly fullName: string | null;
+  /** Any number: which are roles is decided with the rest (D11). */
+  readonly role: number | null;
+  readonly profileData: readonly ProfileDatum[];
+  readonly newEmail: string | null;
+}
+
+export interface UserDeactivation {
+  readonly userId: number;
+  /** null: no mail; "": a mail without a text of the caller's (spec 4.20). */
+  readonly comment: string | null;
 }
 
 /** What each type of command carries. */
@@ -115,9 +197,17 @@ export interface CommandParams {
     readonly passwordHash: string;
     readonly role: Role;
   };
-  "user.deactivate": { readonly userId: number };
   "user.change-settings": SettingsChange;
   "realm.change-settings-defaults": { readonly settings: Readonly<Record<string, unknown>> };
+  "user.update": UserUpdate;
+  "user.deactivate": UserDeactivation;
+  "user.deactivate-self": Record<string, never>;
+  "user.reactivate": { readonly userId: number };
+  "user.grant-email-changes": { readonly email: string; readonly isGranted: boolean };
+  "bot.create": BotCreate;
+  "bot.update": BotUpdate;
+  "bot.deactivate": { readonly botId: number };
+  "bot.regenerate-key": { readonly botId: number; readonly apiKeyHash: string };
   "channel.create": ChannelCreate;
   "members.change": MembershipChange;
   "subscriptions.add": SubscribeRequest;
@@ -127,7 +217,45 @@ export interface CommandParams {
   };
   "channel.find-first-message": { readonly channelId: number };
   "presence.persist": { readonly rows: readonly unknown[] };
-  "user.api-key.add": { readonly hash: string };
+  /** `login`: the key is for somebody who logs in just now. */
+  "user.api-key.add": { readonly hash: string; readonly login?: Login };
+  "user.email-change.request": { readonly newEmail: string; readonly keyHash: string; readonly link: string };
+  "user.email-change.expire": { readonly keyHash: string; readonly requestedAt: number };
+  "user.email-change.confirm": { readonly keyHash: string };
+  "mail.sent": Record<string, never>;
+  /** `reason` names codes only, never content (S2). */
+  "mail.failed": { readonly isPermanent: boolean; readonly reason: string };
+  "mail.due": Record<string, never>;
+  /** `file` as in the row (schemas/files.ts), without the realm's id; null: the picture made from the address. */
+  "user.avatar.set": { readonly file: string | null };
+  "emoji.add": { readonly name: string; readonly file: string; readonly stillFile: string | null };
+  "emoji.deactivate": { readonly name: string };
+  "status.update": StatusChange;
+  "navigation-views.add": {
+    readonly fragment: string;
+    readonly isPinned: boolean;
+    /** null: not passed. */
+    readonly name: string | null;
+  };
+  /** null: not passed, so it stays. */
+  "navigation-views.update": {
+    readonly fragment: string;
+    readonly isPinned: boolean | null;
+    readonly name: string | null;
+  };
+  "navigation-views.remove": { readonly fragment: string };
+  "saved-snippets.add": { readonly title: string; readonly content: string };
+  /** null: not passed, so it stays. */
+  "saved-snippets.update": { readonly id: number; readonly title: string | null; readonly content: string | null };
+  "saved-snippets.remove": { readonly id: number };
+  "drafts.add": { readonly drafts: readonly DraftContent[] };
+  "drafts.update": { readonly id: number; readonly draft: DraftContent };
+  "drafts.remove": { readonly id: number };
+  "alert-words.add": { readonly words: readonly string[] };
+  "alert-words.remove": { readonly words: readonly string[] };
+  "muted-users.add": { readonly userId: number };
+  "muted-users.remove": { readonly userId: number };
+  "user.api-key.regenerate": { readonly hash: string };
   "queue.register": QueueRegistration;
   "queue.delete": { readonly queueId: string };
   "message.post": MessagePost;

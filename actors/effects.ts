@@ -38,10 +38,14 @@ export type Effect =
   | { readonly kind: "tell"; readonly command: Command }
   /** A durable timer (M8). */
   | { readonly kind: "schedule"; readonly dueAt: number; readonly command: Command }
+  /** A dead letter: a command of whose matter nothing more will come, and why. */
+  | { readonly kind: "bury"; readonly command: Command; readonly error: string }
   /** A volatile timer on the wheel; a later one with the same name replaces it. */
   | { readonly kind: "wake"; readonly name: string; readonly afterMs: number; readonly command: Command }
   /** Answers a request that was left waiting in an earlier turn. */
   | { readonly kind: "reply"; readonly ticket: Ticket; readonly answer: Answer }
+  /** A file of the realm that no row claims any more: removed after the flush; a crash in between leaves it to the sweep. */
+  | { readonly kind: "discard"; readonly file: string }
   /** The latest presence of a person, in memory; rows follow in batches (E4). */
   | { readonly kind: "present"; readonly row: RowOf<"presence"> };
 
@@ -66,7 +70,9 @@ export const effects = {
   }),
   tell: (command: Command): Effect => ({ kind: "tell", command }),
   schedule: (dueAt: number, command: Command): Effect => ({ kind: "schedule", dueAt, command }),
+  bury: (command: Command, error: string): Effect => ({ kind: "bury", command, error }),
   wake: (name: string, afterMs: number, command: Command): Effect => ({ kind: "wake", name, afterMs, command }),
   reply: (ticket: Ticket, answer: Answer): Effect => ({ kind: "reply", ticket, answer }),
+  discard: (file: string): Effect => ({ kind: "discard", file }),
   present: (row: RowOf<"presence">): Effect => ({ kind: "present", row }),
 } as const;

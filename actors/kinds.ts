@@ -8,6 +8,7 @@ import type { SnapshotRecord } from "../schemas/records.ts";
 import type { View } from "../src/domain/view.ts";
 import type { Address } from "./commands.ts";
 import { type Effect, effects } from "./effects.ts";
+import { type MailContext, mailMachine } from "./mail/machine.ts";
 import { presenceMachine } from "./presence/machine.ts";
 import { realmMachine, realmMachineVersion } from "./realm/machine.ts";
 import { type TopicContext, topicMachine, topicMachineVersion } from "./topic/machine.ts";
@@ -148,6 +149,20 @@ function conversationIdOf(address: Address, view: View): number | null {
   }
 }
 
+/** A mail's row is its snapshot: who has none is over, and how it ended matters to nobody any more. */
+const mailKind: ActorKind = {
+  machine: mailMachine,
+  isVolatile: false,
+  keyOf: (address) => `mail:${(address as AddressOf<"mail">).id}`,
+  keyAfter: (key) => key,
+  load(address, view) {
+    const context: MailContext = { fate: "pending" };
+    return view.row("mails", (address as AddressOf<"mail">).id) === undefined ? null : { state: "pending", context };
+  },
+  initial: () => ({ state: "sent", context: { fate: "sent" } satisfies MailContext }),
+  save: () => [],
+};
+
 export const actorKinds: Readonly<Record<Address["actor"], ActorKind>> = {
   realm: snapshotKind(realmMachine, realmMachineVersion, () => "realm", {
     state: "unfounded",
@@ -169,6 +184,7 @@ export const actorKinds: Readonly<Record<Address["actor"], ActorKind>> = {
       context: { conversationId: null, highWaterId: 0, actingUserId: 0, waiters: [], boot: 0, hasMore: false },
     },
   ),
+  mail: mailKind,
   presence: volatileKind(presenceMachine, (to: AddressOf<"presence">) => `presence:${to.userId}`, {
     state: "offline",
     context: { activeUntil: 0, idleUntil: 0 },

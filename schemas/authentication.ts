@@ -1,4 +1,4 @@
-/** From a password to an API key (behaviour 11; spec 5 leaves it open). */
+/** From a password to an API key, and from a key to another (behaviour 11; spec 5 leaves it open). */
 import { Type } from "typebox";
 import { defineEndpoint } from "./endpoint.ts";
 import { limits } from "./limits.ts";
@@ -17,4 +17,17 @@ export const fetchApiKey = defineEndpoint({
   },
   ok: { api_key: Type.String(), email: Type.String(), user_id: Id },
   errors: ["AUTHENTICATION_FAILED"],
+});
+
+export const regenerateApiKey = defineEndpoint({
+  operationId: "regenerate-own-api-key",
+  method: "POST",
+  path: "/users/me/api_key/regenerate",
+  authentication: "user",
+  // Answers that contain keys are not stored (architecture): a repeat makes another key.
+  effectiveness: "volatile",
+  summary: "Makes a new API key, shown this once; all keys that there were end at once, with the sockets they opened.",
+  params: {},
+  ok: { api_key: Type.String() },
+  errors: [],
 });

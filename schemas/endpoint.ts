@@ -15,7 +15,7 @@ export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 export type Authentication = "user" | "none" | "optional";
 
 /** What the caller must be, looked at before the parameters; the actor decides again in the turn. */
-export type RequiredRole = "human" | "member" | "administrator";
+export type RequiredRole = "human" | "member" | "human-member" | "administrator";
 
 /** How a repeated request is treated. `durable` operations keep their answer under an Idempotency-Key (D25). */
 export type Effectiveness = "read" | "durable" | "volatile";
@@ -29,6 +29,8 @@ export interface EndpointDeclaration<P extends TProperties, R extends TPropertie
   readonly authentication: Authentication;
   readonly effectiveness: Effectiveness;
   readonly role?: RequiredRole;
+  /** Incoming webhook bots may only send: whatever does not say this is closed to them (behaviour 1.5). */
+  readonly allowsIncomingWebhooks?: true;
   readonly summary: string;
   /** Path variables and form parameters alike. */
   readonly params: P;
@@ -38,6 +40,13 @@ export interface EndpointDeclaration<P extends TProperties, R extends TPropertie
   readonly errors: readonly ErrorCode[];
   /** Accepted other names, e.g. `subject` for `topic`. */
   readonly aliases?: Readonly<Record<string, string>>;
+  /** The body may be multipart with files; without this, a part with a file name is a parameter like any other. */
+  readonly upload?: UploadDeclaration;
+}
+
+export interface UploadDeclaration {
+  /** Of one file. */
+  readonly bytesMax: number;
 }
 
 export interface Endpoint<P extends TProperties = TProperties, R extends TProperties = TProperties>

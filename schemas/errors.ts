@@ -16,12 +16,16 @@ export const errorCodes = {
   AUTHENTICATION_FAILED: { status: 401, meaning: "E-mail address or password is wrong." },
   USER_DEACTIVATED: { status: 401, meaning: "The account is deactivated." },
   UNAUTHORIZED_PRINCIPAL: { status: 400, meaning: "The operation needs a higher role." },
+  CANNOT_DEACTIVATE_LAST_USER: {
+    status: 400,
+    meaning: "The caller is the last owner or the last person (`is_last_owner`, `entity`).",
+  },
   NOT_FOUND: { status: 404, meaning: "No such path or resource." },
   METHOD_NOT_ALLOWED: {
     status: 405,
     meaning: "The path exists, the method does not (`allowed_methods`, header Allow).",
   },
-  PAYLOAD_TOO_LARGE: { status: 413, meaning: "The body is over `body_bytes_max`." },
+  PAYLOAD_TOO_LARGE: { status: 413, meaning: "The body is over `body_bytes_max`, or a file over its own bound." },
   CHANNEL_ALREADY_EXISTS: { status: 409, meaning: "The channel name is in use (`channel_name`)." },
   STREAM_DOES_NOT_EXIST: { status: 400, meaning: "No such channel for this caller (`stream` or `stream_id`)." },
   STREAM_WILDCARD_MENTION_NOT_ALLOWED: { status: 400, meaning: "The sender may not mention a whole large channel." },
@@ -61,6 +65,7 @@ export const refuse = {
     }),
   notLoggedIn: () => refusal("UNAUTHORIZED", "Not logged in: API authentication or user session required"),
   malformedAuthorization: () => refusal("UNAUTHORIZED", "Invalid authorization header for basic auth"),
+  notForIncomingWebhooks: () => refusal("UNAUTHORIZED", "This API is not available to incoming webhook bots."),
   basicRequired: () => refusal("UNAUTHORIZED", "This endpoint requires HTTP basic authentication."),
   invalidApiKey: () => refusal("INVALID_API_KEY", "Invalid API key"),
   authenticationFailed: () => refusal("AUTHENTICATION_FAILED", "Your username or password is incorrect"),
@@ -68,11 +73,17 @@ export const refuse = {
   administratorRequired: () => refusal("UNAUTHORIZED_PRINCIPAL", "Must be an organization administrator"),
   ownerRequired: () => refusal("UNAUTHORIZED_PRINCIPAL", "Must be an organization owner"),
   guestsNotAllowed: () => refusal("BAD_REQUEST", "Not allowed for guest users"),
+  botsNotAllowed: () => refusal("BAD_REQUEST", "This endpoint does not accept bot requests."),
   insufficientPermission: () => refusal("BAD_REQUEST", "Insufficient permission"),
   notFound: (msg = "Invalid URL") => refusal("NOT_FOUND", msg),
   methodNotAllowed: (allowed: readonly string[]) =>
     refusal("METHOD_NOT_ALLOWED", "Method Not Allowed", { allowed_methods: allowed }),
   bodyTooLarge: (bytesMax: number) => refusal("PAYLOAD_TOO_LARGE", `The request body is over ${bytesMax} bytes`),
+  fileTooLarge: (bytesMax: number) =>
+    refusal(
+      "PAYLOAD_TOO_LARGE",
+      `Uploaded file is larger than the allowed limit of ${Math.floor(bytesMax / (1024 * 1024))} MiB`,
+    ),
   channelAlreadyExists: (name: string) =>
     refusal("CHANNEL_ALREADY_EXISTS", `Channel '${name}' already exists`, { channel_name: name }),
   channelNameUnknown: (name: string) =>
@@ -90,6 +101,14 @@ export const refuse = {
     }),
   onlyEmptyTopicAllowed: (name: string) =>
     refusal("BAD_REQUEST", `Only the ${name} topic is allowed in this channel.`, { empty_topic_display_name: name }),
+  cannotDeactivateLastUser: (isLastOwner: boolean) => {
+    const entity = isLastOwner ? "organization owner" : "user";
+    return refusal("CANNOT_DEACTIVATE_LAST_USER", `Cannot deactivate the only ${entity}`, {
+      is_last_owner: isLastOwner,
+      entity,
+    });
+  },
+  draftsNotKept: () => refusal("BAD_REQUEST", "User has disabled synchronizing drafts."),
   noSuchUser: () => refusal("BAD_REQUEST", "No such user"),
   channelWildcardNotAllowed: () =>
     refusal(

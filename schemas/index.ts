@@ -1,10 +1,18 @@
 /** Every operation of the server: one list for the router, the reference, the fuzz and the differential test. */
-import { fetchApiKey } from "./authentication.ts";
+import { addAlertWords, getAlertWords, removeAlertWords } from "./alert-words.ts";
+import { fetchApiKey, regenerateApiKey } from "./authentication.ts";
+import { deleteAvatar, uploadAvatar } from "./avatars.ts";
+import { createBot, deactivateBot, getBots, regenerateBotKey, updateBot } from "./bots.ts";
 import { createChannel, deleteTopic, getStreams } from "./channels.ts";
+import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
+import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { getMessage, getMessages, sendMessage } from "./messages.ts";
+import { muteUser, unmuteUser } from "./muted-users.ts";
+import { addNavigationView, editNavigationView, getNavigationViews, removeNavigationView } from "./navigation-views.ts";
 import { setTypingStatus, updatePresence } from "./presence.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
+import { createSavedSnippet, deleteSavedSnippet, editSavedSnippet, getSavedSnippets } from "./saved-snippets.ts";
 import { getServerSettings } from "./server.ts";
 import {
   updateDisplaySettings,
@@ -12,20 +20,69 @@ import {
   updateSettings,
   updateUserSettingsDefaults,
 } from "./settings.ts";
+import { getUserStatus, updateStatus, updateStatusForUser } from "./status.ts";
 import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
-import { createUser, deactivateUser, getOwnUser, getUsers } from "./users.ts";
+import {
+  createUser,
+  deactivateOwnUser,
+  deactivateUser,
+  getOwnUser,
+  getUser,
+  getUserByEmail,
+  getUsers,
+  reactivateUser,
+  updateUser,
+  updateUserByEmail,
+} from "./users.ts";
 
 export const endpoints = [
   getServerSettings,
   fetchApiKey,
+  regenerateApiKey,
   createUser,
   getOwnUser,
   getUsers,
+  getUser,
+  getUserByEmail,
+  updateUser,
+  updateUserByEmail,
   deactivateUser,
   updateSettings,
   updateDisplaySettings,
   updateNotificationSettings,
   updateUserSettingsDefaults,
+  deactivateOwnUser,
+  reactivateUser,
+  updateStatus,
+  updateStatusForUser,
+  getUserStatus,
+  getNavigationViews,
+  addNavigationView,
+  editNavigationView,
+  removeNavigationView,
+  getSavedSnippets,
+  createSavedSnippet,
+  editSavedSnippet,
+  deleteSavedSnippet,
+  getDrafts,
+  createDrafts,
+  editDraft,
+  deleteDraft,
+  getAlertWords,
+  addAlertWords,
+  removeAlertWords,
+  muteUser,
+  unmuteUser,
+  uploadAvatar,
+  deleteAvatar,
+  uploadEmoji,
+  getEmoji,
+  deactivateEmoji,
+  createBot,
+  getBots,
+  updateBot,
+  deactivateBot,
+  regenerateBotKey,
   createChannel,
   getStreams,
   deleteTopic,

@@ -16,6 +16,25 @@ export const limits = {
   path_bytes_max: 4096,
   url_query_bytes_max: 16 * 1024,
 
+  // Uploads and pictures (behaviour 1.8)
+  avatar_bytes_max: 5 * 1024 * 1024,
+  emoji_bytes_max: 5 * 1024 * 1024,
+  /** What a multipart body may have beside its file. */
+  upload_margin_bytes: 64 * 1024,
+  upload_bytes_in_flight_max: 64 * 1024 * 1024,
+  uploads_per_user_max: 3,
+  file_name_code_points_max: 255,
+  picture_pixels_max: 40_000_000,
+  pictures_concurrent_max: 2,
+  pictures_waiting_max: 16,
+  picture_seconds_max: 10,
+  avatar_size_px: 100,
+  avatar_medium_size_px: 500,
+  emoji_size_px: 64,
+  emoji_frames_max: 300,
+  emoji_name_code_points_max: 100,
+  emoji_per_realm_max: 2000,
+
   // Names and texts, in code points
   channel_name_code_points_max: 60,
   channel_description_code_points_max: 1024,
@@ -25,9 +44,16 @@ export const limits = {
   message_code_points_max: 10_000,
   full_name_code_points_max: 100,
   group_name_code_points_max: 100,
+  status_text_code_points_max: 60,
+  emoji_name_or_code_code_points_max: 200,
+  navigation_view_fragment_bytes_max: 1200,
+  navigation_view_name_code_points_max: 100,
+  saved_snippet_title_code_points_max: 60,
+  alert_word_code_points_max: 100,
   email_code_points_max: 254,
   password_bytes_max: 1024,
   password_code_points_min: 8,
+  deactivation_comment_code_points_max: 2000,
   client_name_code_points_max: 30,
   local_id_code_points_max: 64,
   timezone_code_points_max: 64,
@@ -39,7 +65,8 @@ export const limits = {
   font_size_px_max: 32_767,
   line_height_percent_min: 1,
   line_height_percent_max: 32_767,
-  drafts_per_user_max: 1000,
+  bot_service_name_code_points_max: 100,
+  url_code_points_max: 2048,
 
   // Counts
   users_per_realm_max: 1_000_000,
@@ -50,10 +77,26 @@ export const limits = {
   group_members_max: 20_000,
   group_depth_max: 50,
   api_keys_per_user_max: 100,
+  navigation_views_per_user_max: 1000,
+  saved_snippets_per_user_max: 1000,
+  drafts_per_user_max: 1000,
+  /** The end of the year 9999. */
+  draft_timestamp_s_max: 253_402_300_799,
+  alert_words_per_user_max: 1000,
+  muted_users_per_user_max: 1000,
+  bots_per_owner_max: 500,
   messages_per_fetch_max: 5000,
   narrow_terms_max: 100,
   narrow_rows_per_pass_max: 1000,
   recent_direct_conversations_max: 1000,
+  profile_values_per_update_max: 100,
+  profile_values_per_user_max: 1000,
+  /** How many of a guest's direct conversations are looked through for people whom they may know. */
+  known_conversations_max: 10_000,
+  /** Changes of what somebody may see that are told one by one; with more, their queues end and they register again. */
+  sight_events_max: 1000,
+  sight_pairs_max: 100_000,
+  pending_mails_scanned_max: 10_000,
 
   // Turns and mailboxes
   turn_commands_max: 512,
@@ -78,6 +121,10 @@ export const limits = {
   // Topic deletion (spec 4.13)
   topic_deletion_batch_messages: 100,
   topic_deletion_waiters_max: 100,
+
+  // Encoded lists of users (spec 4.15)
+  encoded_users_per_piece: 256,
+  encoded_users_bytes_max: 256 * 1024 * 1024,
 
   // Event queues and sockets (realtime.md, Bounds)
   queues_per_user_max: 100,
@@ -130,6 +177,21 @@ export const limits = {
   password_hashes_concurrent_max: 2,
   password_hashes_waiting_max: 100,
 
+  // Mail (D31)
+  mail_attempts_max: 16,
+  mail_back_off_ms_min: 30_000,
+  mail_back_off_ms_max: 4 * 60 * 60 * 1000,
+  mail_deliveries_concurrent_max: 4,
+  mail_delivery_ms_max: 60_000,
+  mail_connect_ms_max: 10_000,
+  mail_silence_ms_max: 30_000,
+  mails_waiting_in_memory_max: 250,
+  mail_drain_ms_max: 1000,
+  logins_per_user_max: 100,
+  email_change_link_ms: 24 * 60 * 60 * 1000,
+  email_changes_per_hour_max: 2,
+  email_changes_per_day_max: 5,
+
   // Shutdown
   drain_sockets_per_batch: 500,
   drain_pause_ms: 20,
@@ -152,3 +214,11 @@ relate(limits.store_ballast_bytes > limits.turn_bytes_max, "the ballast covers t
 relate(limits.presence_hidden_s > limits.presence_offline_threshold_s, "who hides looks offline at once");
 relate(limits.heartbeat_ms_min < limits.heartbeat_ms_max, "heartbeat window");
 relate(limits.message_code_points_max * 4 < limits.body_bytes_max, "a longest message fits into a body");
+relate(
+  3 * limits.navigation_view_fragment_bytes_max + "/api/v1/navigation_views/".length < limits.path_bytes_max,
+  "a fragment fits into a path with every byte percent-encoded",
+);
+relate(
+  limits.upload_bytes_in_flight_max >= limits.avatar_bytes_max + limits.upload_margin_bytes,
+  "a largest upload fits into what may be in flight",
+);

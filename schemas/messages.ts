@@ -46,10 +46,12 @@ export const sendMessage = defineEndpoint({
   path: "/messages",
   authentication: "user",
   effectiveness: "durable",
+  allowsIncomingWebhooks: true,
   summary: "Sends a message to a channel's topic or to people directly.",
   params: {
     type: Type.Enum(["direct", "channel", "stream", "private"], { wire: "text" }),
-    to: Recipient,
+    /** Only a bot with a default channel may leave it out. */
+    to: Type.Optional(Recipient),
     content: Type.String(),
     topic: Type.Optional(Type.String()),
     queue_id: Type.Optional(Type.String({ maxLength: 200 })),

@@ -26,7 +26,7 @@ export const registerQueue = defineEndpoint({
     presence_history_limit_days: Type.Optional(Type.Integer({ minimum: 0, maximum: 36_500 })),
     event_types: Type.Optional(EventTypes),
     fetch_event_types: Type.Optional(EventTypes),
-    all_public_streams: flag(false),
+    all_public_streams: Type.Optional(Type.Boolean()),
     client_capabilities: Type.Optional(nullable(Type.Record(Type.String(), Type.Boolean()))),
     narrow: Type.Optional(nullable(QueueNarrow)),
     queue_lifespan_secs: Type.Optional(Type.Integer({ minimum: 0, maximum: 604_800 })),

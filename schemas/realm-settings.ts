@@ -35,6 +35,9 @@ export const realmGroupSettings = {
   can_access_all_users_group: { default: "role:everyone", allowsEveryone: true },
   direct_message_initiator_group: { default: "role:everyone", allowsEveryone: true },
   direct_message_permission_group: { default: "role:everyone", allowsEveryone: true },
+  can_add_custom_emoji_group: { default: "role:members", allowsEveryone: false },
+  can_create_bots_group: { default: "role:members", allowsEveryone: false },
+  can_create_write_only_bots_group: { default: "role:members", allowsEveryone: false },
   can_mention_many_users_group: { default: "role:administrators", allowsEveryone: true },
 } as const satisfies Record<string, { default: SystemGroupName; allowsEveryone: boolean }>;
 export type RealmGroupSettingName = keyof typeof realmGroupSettings;

@@ -7,6 +7,7 @@ import type { GroupSettingName } from "./group-settings.ts";
 import type {
   AlertWordRecord,
   ApiKeyRecord,
+  BotRecord,
   BotServiceRecord,
   CredentialRecord,
   DraftRecord,
@@ -180,6 +181,7 @@ export interface Tables {
   idempotency: { key: readonly [userId: number, keyHash: string]; row: IdempotencyRecord };
   idempotencyAges: { key: readonly [userId: number, at: number, keyHash: string]; row: Empty };
   presence: { key: number; row: PresenceRecord };
+  bots: { key: number; row: BotRecord };
   botServices: { key: number; row: BotServiceRecord };
   statuses: { key: number; row: StatusRecord };
   profileFields: { key: number; row: ProfileFieldRecord };
@@ -192,6 +194,8 @@ export interface Tables {
   mutedUsers: { key: readonly [userId: number, mutedUserId: number]; row: MutedUserRecord };
   realmEmoji: { key: number; row: RealmEmojiRecord };
   emailChanges: { key: string; row: EmailChangeRecord };
+  /** Requests of the last day, for their limit; the newest one's link is good. */
+  emailChangeRequests: { key: readonly [userId: number, requestedAt: number, keyHash: string]; row: Empty };
   mails: { key: number; row: MailRecord };
   logins: { key: readonly [userId: number, fingerprint: string]; row: LoginRecord };
 }
@@ -218,9 +222,10 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
     "avatarVersion",
     "settings",
     "avatarFile",
+    "canChangeUserEmails",
   ],
   credentials: ["userId", "passwordHash"],
-  apiKeys: ["hash", "userId", "createdAt"],
+  apiKeys: ["hash", "userId", "createdAt", "isKept"],
   groups: ["id", "name", "description", "isSystem", "isActive", "creatorId", "createdAt", "memberIds", "subgroupIds"],
   channels: [
     "id",
@@ -269,6 +274,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   idempotency: ["paramsHash", "status", "body", "at"],
   idempotencyAges: [],
   presence: ["userId", "activeAt", "connectedAt", "updateId"],
+  bots: ["userId", "defaultSendingChannelId", "defaultEventsChannelId", "isAllPublicByDefault"],
   botServices: ["userId", "serviceName", "payloadUrl", "interfaceType", "token"],
   statuses: ["userId", "statusText", "emojiName", "emojiCode", "reactionType"],
   profileFields: [
@@ -291,6 +297,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   mutedUsers: ["mutedAt"],
   realmEmoji: ["id", "name", "authorId", "isActive", "file", "stillFile", "createdAt"],
   emailChanges: ["userId", "newEmail", "createdAt"],
+  emailChangeRequests: [],
   mails: ["id", "template", "to", "data", "createdAt", "attempts", "dueAt"],
   logins: ["seenAt"],
 };

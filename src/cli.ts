@@ -133,6 +133,21 @@ function withRealm<T>(label: string, work: (realm: Realm) => Promise<T>): Promis
 }
 
 program
+  .command("grant-can-change-user-emails")
+  .description("let an owner change other people's addresses without a confirmation (the server must not run)")
+  .argument("<email>", "address of the account")
+  .option("--revoke", "take the permission back", false)
+  .option("--realm <label>", "label of the realm", "")
+  .action(async (email: string, options: { revoke: boolean; realm: string }) => {
+    const isGranted = !options.revoke;
+    const granted = await withRealm(options.realm, (realm) =>
+      realm.dispatcher.ask(command({ actor: "realm" }, "user.grant-email-changes", { email, isGranted }, null)),
+    );
+    if (granted.kind === "refused") fail(granted.msg);
+    say(`${email} may ${isGranted ? "now" : "no longer"} change other people's addresses (owners only)`);
+  });
+
+program
   .command("listen")
   .description("print every event as it arrives over the WebSocket, a line of JSON each")
   .argument("[types...]", "event types; all when none is named")

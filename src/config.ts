@@ -6,6 +6,9 @@ import { limits } from "../schemas/limits.ts";
 import { lookUp } from "./domain/look-up.ts";
 import { codePoints, isEmailAddress } from "./domain/text.ts";
 import { parseRates, type RateRules } from "./http/rate-limits.ts";
+import { parseSender, parseSmtpUrl } from "./mail-config.ts";
+import type { Sender } from "./outbound/mail/letter.ts";
+import type { SmtpServer } from "./outbound/mail/smtp.ts";
 
 export interface Config {
   readonly host: string;
@@ -24,6 +27,9 @@ export interface Config {
   readonly storeFreeBytesMin: number;
   /** null: as much as the disk has. */
   readonly storeBytesMax: number | null;
+  /** null: mails become files in DATA_DIR/outbox. */
+  readonly smtpServer: SmtpServer | null;
+  readonly mailSender: Sender;
   readonly tlsKeyFile: string | null;
   readonly tlsCertFile: string | null;
   /** Written on SIGUSR2: see metrics.ts. */
@@ -113,6 +119,21 @@ const rates: Variable<RateRules> = {
   read: (value) => parseRates(value) ?? undefined,
 };
 
+const smtpServer: Variable<SmtpServer | null> = {
+  name: "SMTP_URL",
+  fallback: null,
+  wants: "an address such as smtp://host:587 or smtps://user:password@host",
+  isSecret: true,
+  read: parseSmtpUrl,
+};
+
+const mailSender: Variable<Sender> = {
+  name: "MAIL_FROM",
+  fallback: { name: null, address: "noreply@localhost" },
+  wants: "an e-mail address, or Name <address>",
+  read: parseSender,
+};
+
 const dayMs = 24 * 60 * 60 * 1000;
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
@@ -132,6 +153,8 @@ const variables = {
   idleQueueTimeoutMs: integer("IDLE_QUEUE_TIMEOUT_MS", dayMs / 2, 1000, 7 * dayMs),
   storeFreeBytesMin: integer("STORE_FREE_BYTES_MIN", limits.store_free_bytes_min, 0, Number.MAX_SAFE_INTEGER),
   storeBytesMax: optional(integer("STORE_BYTES_MAX", 0, 1, Number.MAX_SAFE_INTEGER)),
+  smtpServer,
+  mailSender,
   tlsKeyFile: optional(text("TLS_KEY_FILE", "", "a path")),
   tlsCertFile: optional(text("TLS_CERT_FILE", "", "a path")),
   metricsFile: optional(text("METRICS_FILE", "", "a path")),

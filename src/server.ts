@@ -5,25 +5,42 @@
 
 import { lookup } from "node:dns/promises";
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
+import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { refuse } from "../schemas/errors.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { foundRealm } from "./founding.ts";
-import { authenticate, verifyKey } from "./http/authentication.ts";
+import { authenticate, type Credentials, refuseWriteOnly, verifyKey } from "./http/authentication.ts";
 import { clientName } from "./http/client-name.ts";
+import { emailChangePages } from "./http/email-change.ts";
 import { Passwords } from "./http/passwords.ts";
 import { createPerformer } from "./http/performer.ts";
+import { picturePages } from "./http/picture-pages.ts";
+import { Pictures } from "./http/pictures.ts";
 import { countFailedKey, personName, RateLimits } from "./http/rate-limits.ts";
+import { alertWordRoutes } from "./http/routes/alert-words.ts";
 import { authenticationRoutes } from "./http/routes/authentication.ts";
+import { avatarRoutes } from "./http/routes/avatars.ts";
+import { botRoutes } from "./http/routes/bots.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
+import { draftRoutes } from "./http/routes/drafts.ts";
+import { emojiRoutes } from "./http/routes/emoji.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
+import { mutedUserRoutes } from "./http/routes/muted-users.ts";
+import { navigationViewRoutes } from "./http/routes/navigation-views.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
+import { savedSnippetRoutes } from "./http/routes/saved-snippets.ts";
 import { serverRoutes } from "./http/routes/server.ts";
 import { settingsRoutes } from "./http/routes/settings.ts";
+import { statusRoutes } from "./http/routes/status.ts";
 import { subscriptionRoutes } from "./http/routes/subscriptions.ts";
 import { userRoutes } from "./http/routes/users.ts";
 import { createApp, HttpServer, type TlsOptions, type WebApp } from "./http/server.ts";
 import type { Log } from "./log.ts";
+import { Courier } from "./outbound/mail/courier.ts";
+import { outboxTransport } from "./outbound/mail/outbox.ts";
+import { PostOffice } from "./outbound/mail/post-office.ts";
+import { smtpTransport } from "./outbound/mail/smtp.ts";
 import { Hub } from "./realtime/hub.ts";
 import { realtimeRoutes } from "./realtime/routes.ts";
 import { SocketServer } from "./realtime/socket-server.ts";
@@ -74,13 +91,21 @@ export async function startServer(config: Config, tools: ServerTools): Promise<R
   }
 }
 
-/** @throws BadConfig when the name means no address */
+/** @throws BadConfig when the name means no address, or one that is not of this machine */
 async function checkHost(host: string): Promise<void> {
-  try {
-    await lookup(host);
-  } catch {
-    throw new BadConfig(`HOST=${JSON.stringify(host)} cannot be used: it names no address`);
-  }
+  const cannot = (why: string) => new BadConfig(`HOST=${JSON.stringify(host)} cannot be used: ${why}`);
+  const found = await lookup(host).catch(() => null);
+  if (found === null) throw cannot("it names no address");
+  if (!(await isOwnAddress(found.address))) throw cannot(`${found.address} is not an address of this machine`);
+}
+
+/** Asked of the system: a socket that is bound to it, on any port. */
+function isOwnAddress(address: string): Promise<boolean> {
+  const probe = createServer();
+  return new Promise((resolve) => {
+    probe.once("error", () => resolve(false));
+    probe.listen(0, address, () => probe.close(() => resolve(true)));
+  });
 }
 
 /** @throws BadConfig when the folder cannot be made or written */
@@ -111,20 +136,27 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
   };
   const zuliprc = join(dataDir, "zuliprc");
   if (root.realms().length === 0) await foundFirst(config, { ...foundation, alarm }, zuliprc);
+  const hubs = new Map<Realm, Hub>();
   const space = new DiskSpace({
     folder: dataDir,
     freeBytesMin: config.storeFreeBytesMin,
     storeBytesMax: config.storeBytesMax,
     monotonic: () => clock.monotonic(),
+    fileBytes: () => [...hubs.keys()].reduce((sum, realm) => sum + realm.files.bytes, 0),
   });
-  const hubs = new Map<Realm, Hub>();
+  const { smtpServer, mailSender: sender } = config;
+  const transport = smtpServer === null ? outboxTransport(join(dataDir, "outbox")) : smtpTransport(smtpServer);
+  const postOffice = new PostOffice({ transport, sender, clock, log });
   const host = new RealmHost({
     dataDir,
     root,
     clock,
     alarm,
     acceptsWrites: () => space.acceptsWrites(),
-    onOpen: (realm) => hubs.set(realm, new Hub(realm, config.presenceLimitedToAccessible)),
+    onOpen(realm, entry) {
+      hubs.set(realm, new Hub(realm, config.presenceLimitedToAccessible));
+      new Courier(realm, entry.id, postOffice);
+    },
   });
   const hubOf = (realm: Realm): Hub => hubs.get(realm) as Hub;
   host.openDue();
@@ -146,8 +178,10 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
     async stop() {
       const quiet = http.drain();
       for (const hub of hubs.values()) hub.dismissPolls();
+      const mailed = postOffice.close();
       await sockets.drain();
       await atMost(clock, drainMs, quiet);
+      await mailed;
       await host.close();
       http.close();
       root.unlock();
@@ -200,6 +234,7 @@ function tlsOf(config: Config): TlsOptions | null {
 function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools) {
   const rates = new RateLimits(config.rates, () => clock.monotonic());
   const passwords = new Passwords();
+  const pictures = new Pictures();
   const channelOptions = {
     webPublicStreamsEnabled: config.webPublicStreamsEnabled,
     topicDeletionTimeoutMs: config.topicDeletionTimeoutMs,
@@ -211,6 +246,15 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...authenticationRoutes(passwords, rates),
       ...userRoutes(passwords),
       ...settingsRoutes({ passwords, rates }),
+      ...statusRoutes,
+      ...navigationViewRoutes,
+      ...savedSnippetRoutes,
+      ...draftRoutes,
+      ...alertWordRoutes,
+      ...mutedUserRoutes,
+      ...avatarRoutes(pictures),
+      ...emojiRoutes(pictures),
+      ...botRoutes,
       ...channelRoutes(channelOptions),
       ...subscriptionRoutes(channelOptions),
       ...messageRoutes,
@@ -227,13 +271,16 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
   });
   const isSecure = tlsOf(config) !== null;
   const realmOf = (name: string) => host.realmOf(name);
-  const http = new HttpServer({ app, performer, pages: [], realmOf, isSecure, reportBug });
+  const pages = [...emailChangePages, ...picturePages];
+  const http = new HttpServer({ app, performer, pages, realmOf, isSecure, reportBug });
+  const admit = (credentials: Credentials, address: string) =>
+    refuseWriteOnly(credentials) ?? countFailedKey(rates, credentials, address);
   const sockets = new SocketServer({
     realmOf,
     hubOf,
     perform: performer.perform,
-    authenticate: (realm, header, address) => countFailedKey(rates, authenticate(realm.view, header), address),
-    verifyKey: (realm, { email, key }, address) => countFailedKey(rates, verifyKey(realm.view, email, key), address),
+    authenticate: (realm, header, address) => admit(authenticate(realm.view, header), address),
+    verifyKey: (realm, { email, key }, address) => admit(verifyKey(realm.view, email, key), address),
     limitFrame(realm, userId) {
       const state = rates.take("api", personName(realm.epoch, userId));
       return state === null || state.retryAfterS === 0 ? null : refuse.rateLimitHit(state.retryAfterS);

@@ -7,6 +7,7 @@ import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
 import { type Done, done } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { newApiKey } from "../user/api-keys.ts";
 import type { RealmContext } from "./machine.ts";
 import { notificationBotId } from "./notification-bot.ts";
 import { newSubscription } from "./subscription-records.ts";
@@ -49,7 +50,7 @@ export function foundRealm(_context: RealmContext, command: Command<"realm.found
       effects.put("users", bot.id, bot),
       effects.put("users", owner.id, owner),
       effects.put("credentials", owner.id, { userId: owner.id, passwordHash: params.passwordHash }),
-      effects.put("apiKeys", params.apiKeyHash, { hash: params.apiKeyHash, userId: owner.id, createdAt: view.now }),
+      effects.put("apiKeys", params.apiKeyHash, newApiKey(view, owner.id, params.apiKeyHash, "kept")),
       effects.put("channels", channel.id, channel),
       effects.put("subscriptions", [owner.id, channel.id], newSubscription(view, owner.id, channel.id, null)),
       effects.count("user", owner.id),
@@ -81,6 +82,7 @@ export function newUser(given: {
     avatarVersion: 1,
     settings: {},
     avatarFile: null,
+    canChangeUserEmails: false,
   };
 }
 

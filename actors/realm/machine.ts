@@ -7,13 +7,19 @@
  */
 import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
+import { updateBot } from "./bot-changes.ts";
+import { createBot, deactivateBot, regenerateBotKey } from "./bots.ts";
 import { createChannel, findFirstMessage } from "./channels.ts";
+import { confirmEmailChange } from "./email-change.ts";
+import { addEmoji, deactivateEmoji } from "./emoji.ts";
 import { foundRealm } from "./founding.ts";
 import { continueChange } from "./membership.ts";
 import { persistPresence } from "./presence.ts";
 import { changeSettingsDefaults } from "./settings-defaults.ts";
 import { addSubscriptions, removeSubscriptions } from "./subscriptions.ts";
-import { createUser, deactivateUser } from "./users.ts";
+import { deactivateSelf, deactivateUser, reactivateUser } from "./user-deactivation.ts";
+import { grantEmailChanges, updateUser } from "./user-updates.ts";
+import { createUser } from "./users.ts";
 
 export interface RealmContext {
   readonly isFounded: boolean;
@@ -37,13 +43,24 @@ export const realmMachine = setup({
     active: {
       on: {
         "user.create": { actions: decide(createUser) },
+        "user.update": { actions: decide(updateUser) },
+        "user.deactivate-self": { actions: decide(deactivateSelf) },
+        "user.reactivate": { actions: decide(reactivateUser) },
+        "user.grant-email-changes": { actions: decide(grantEmailChanges) },
         "user.deactivate": { actions: decide(deactivateUser) },
+        "user.email-change.confirm": { actions: decide(confirmEmailChange) },
         "realm.change-settings-defaults": { actions: decide(changeSettingsDefaults) },
+        "bot.create": { actions: decide(createBot) },
+        "bot.update": { actions: decide(updateBot) },
+        "bot.deactivate": { actions: decide(deactivateBot) },
+        "bot.regenerate-key": { actions: decide(regenerateBotKey) },
         "channel.create": { actions: decide(createChannel) },
         "members.change": { actions: decide(continueChange) },
         "channel.find-first-message": { actions: decide(findFirstMessage) },
         "subscriptions.add": { actions: decide(addSubscriptions) },
         "subscriptions.remove": { actions: decide(removeSubscriptions) },
+        "emoji.add": { actions: decide(addEmoji) },
+        "emoji.deactivate": { actions: decide(deactivateEmoji) },
         "presence.persist": { actions: decide(persistPresence) },
       },
     },

@@ -11,6 +11,7 @@ import { type Command, command, type MembershipChange } from "../commands.ts";
 import { type Done, done, type Outcome } from "../decide.ts";
 import { type Answer, type Effect, effects } from "../effects.ts";
 import { endSubscription, newSubscription } from "./subscription-records.ts";
+import { sightEffects } from "./user-sight.ts";
 
 export interface Target {
   readonly channel: ChannelRecord;
@@ -38,7 +39,7 @@ export function changeMembers(
 ): Done<never> {
   const { kind, targets, answer } = request;
   if (sizeOf(targets) <= limits.subscribers_per_command_max) {
-    return done(answer, [...before, ...targets.flatMap((target) => change[kind](view, target))]);
+    return done(answer, [...before, ...changeEffects(view, kind, targets)]);
   }
   const waiting = asked.ticket === null ? null : { ticket: asked.ticket, boot: view.counter("boot"), answer };
   const left = targets.map(({ channel, userIds, color }) => ({ channelId: channel.id, userIds, color }));
@@ -50,10 +51,11 @@ export function changeMembers(
 export function continueChange(_context: unknown, asked: Command<"members.change">, view: View): Outcome {
   const { kind, targets, waiting } = asked.params;
   const { taken, left } = takeSlice(targets);
-  const all = taken.flatMap(({ channelId, userIds, color }) => {
+  const now = taken.flatMap(({ channelId, userIds, color }) => {
     const channel = view.channels.get(channelId);
-    return channel === undefined ? [] : change[kind](view, { channel, userIds, color });
+    return channel === undefined ? [] : [{ channel, userIds, color }];
   });
+  const all = changeEffects(view, kind, now);
   if (left.length > 0) {
     all.push(effects.tell(command({ actor: "realm" }, "members.change", { kind, targets: left, waiting }, null)));
   } else if (waiting !== null && waiting.boot === view.counter("boot")) {
@@ -81,6 +83,21 @@ const change: Readonly<Record<MembershipChange["kind"], (view: View, target: Tar
   join: joinEffects,
   leave: leaveEffects,
 };
+
+/** Rows and events of all targets, and first of all who comes into sight by them (`can_access_all_users_group`). */
+function changeEffects(view: View, kind: MembershipChange["kind"], targets: readonly Target[]): Effect[] {
+  const changing = new Map(targets.map(({ channel, userIds }) => [channel.id, new Set(userIds)]));
+  const sight = sightEffects(view, {
+    channelIds: new Set(changing.keys()),
+    userIds: new Set(targets.flatMap(({ userIds }) => userIds)),
+    isInAfter: (userId, channelId) =>
+      changing.get(channelId)?.has(userId) === true
+        ? kind === "join"
+        : view.subscriptions.isSubscribed(userId, channelId),
+  });
+  const changes = targets.flatMap((target) => change[kind](view, target));
+  return kind === "join" ? [...sight, ...changes] : [...changes, ...sight];
+}
 
 function joinEffects(view: View, { channel, userIds, color }: Target): Effect[] {
   const ids = ascending(userIds.filter((id) => !view.subscriptions.isSubscribed(id, channel.id)));

@@ -45,12 +45,7 @@ export function newSubscription(
   channelId: number,
   color: string | null,
 ): SubscriptionRecord {
-  const stay: Stay = {
-    joinedAtPosition: view.position,
-    joinedAfterId: view.counter("message"),
-    leftAtPosition: null,
-    leftAtId: null,
-  };
+  const stay = newStay(view);
   const before = view.subscriptions.get(userId, channelId);
   if (before !== undefined) return { ...before, isActive: true, stays: boundStays([...before.stays, stay]) };
   return {
@@ -65,12 +60,31 @@ export function newSubscription(
   };
 }
 
+function newStay(view: View): Stay {
+  return {
+    joinedAtPosition: view.position,
+    joinedAfterId: view.counter("message"),
+    leftAtPosition: null,
+    leftAtId: null,
+  };
+}
+
 /** The row of somebody who leaves now. */
 export function endSubscription(view: View, subscription: SubscriptionRecord): SubscriptionRecord {
+  return { ...pauseSubscription(view, subscription), isActive: false };
+}
+
+/** The row of somebody who is deactivated: the subscription stays, what is written meanwhile was not received. */
+export function pauseSubscription(view: View, subscription: SubscriptionRecord): SubscriptionRecord {
   const stays = subscription.stays.map((stay) =>
     stay.leftAtPosition === null ? { ...stay, leftAtPosition: view.position, leftAtId: view.counter("message") } : stay,
   );
-  return { ...subscription, isActive: false, stays };
+  return { ...subscription, stays };
+}
+
+/** The row of somebody who is active again. */
+export function resumeSubscription(view: View, subscription: SubscriptionRecord): SubscriptionRecord {
+  return { ...subscription, stays: boundStays([...subscription.stays, newStay(view)]) };
 }
 
 /** Keeps the newest stays; what was received before the oldest kept one is forgotten, never widened (S1). */

@@ -1,8 +1,8 @@
 /** Who may write to whom directly (behaviour 5.1): recipients that are there and may be known, and the two permissions. */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/records.ts";
-import { apiEmail } from "../../src/domain/people.ts";
-import { canAccessAllUsers, hasRealmPermission, realmGroupId } from "../../src/domain/permissions.ts";
+import { apiEmail, canAccessUser } from "../../src/domain/people.ts";
+import { hasRealmPermission, realmGroupId } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { TopicContext } from "./machine.ts";
 
@@ -12,8 +12,11 @@ export function checkDirectRecipients(view: View, sender: UserRecord, userIds: r
     if (user === undefined) return refuse.badRequest(`Invalid user ID ${id}`);
     if (!user.isActive) return refuse.badRequest(`'${apiEmail(user)}' is no longer using Colloquy.`);
   }
-  const hasStrangers = userIds.some((id) => id !== sender.id);
-  if (hasStrangers && !canAccessAllUsers(view, sender)) {
+  const hasStrangers = userIds.some((id) => {
+    const user = view.users.get(id);
+    return user !== undefined && !canAccessUser(view, sender, user);
+  });
+  if (hasStrangers) {
     return refuse.badRequest("You do not have permission to access some of the recipients.");
   }
   if (!isBetweenPeople(view, sender, userIds)) return null;

@@ -12,6 +12,7 @@ import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { conversationSight } from "../realm/user-sight.ts";
 import { checkDirectRecipients, checkInitiator } from "./direct-access.ts";
 import type { TopicContext } from "./machine.ts";
 import { isSubscribedOrBot } from "./posting-access.ts";
@@ -115,6 +116,7 @@ function postDirectly(
     effects.emit("message", messageEventBody(asked, post.message), { to: "users", ids: userIds }),
   ];
   if (context.id === null) {
+    all.unshift(...conversationSight(view, userIds));
     const id = post.message.conversationId;
     all.push(effects.put("directNames", directName(userIds), { id }));
     for (const userId of userIds) all.push(effects.put("directConversations", [userId, id], {}));

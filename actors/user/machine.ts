@@ -4,9 +4,17 @@
  */
 import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
-import { addApiKey } from "./api-keys.ts";
+import { addAlertWords, removeAlertWords } from "./alert-words.ts";
+import { addApiKey, regenerateApiKey } from "./api-keys.ts";
+import { setAvatar } from "./avatars.ts";
+import { addDrafts, removeDraft, updateDraft } from "./drafts.ts";
+import { expireEmailChange, requestEmailChange } from "./email-change.ts";
+import { muteUser, unmuteUser } from "./muted-users.ts";
+import { addNavigationView, removeNavigationView, updateNavigationView } from "./navigation-views.ts";
 import { deleteQueue, registerQueue } from "./queues.ts";
+import { addSavedSnippet, removeSavedSnippet, updateSavedSnippet } from "./saved-snippets.ts";
 import { changeSettings } from "./settings.ts";
+import { updateStatus } from "./status.ts";
 
 export type UserContext = Record<string, never>;
 
@@ -24,7 +32,25 @@ export const userMachine = setup({
     active: {
       on: {
         "user.api-key.add": { actions: decide(addApiKey) },
+        "user.email-change.request": { actions: decide(requestEmailChange) },
+        "user.email-change.expire": { actions: decide(expireEmailChange) },
         "user.change-settings": { actions: decide(changeSettings) },
+        "status.update": { actions: decide(updateStatus) },
+        "navigation-views.add": { actions: decide(addNavigationView) },
+        "navigation-views.update": { actions: decide(updateNavigationView) },
+        "navigation-views.remove": { actions: decide(removeNavigationView) },
+        "saved-snippets.add": { actions: decide(addSavedSnippet) },
+        "saved-snippets.update": { actions: decide(updateSavedSnippet) },
+        "saved-snippets.remove": { actions: decide(removeSavedSnippet) },
+        "drafts.add": { actions: decide(addDrafts) },
+        "drafts.update": { actions: decide(updateDraft) },
+        "drafts.remove": { actions: decide(removeDraft) },
+        "alert-words.add": { actions: decide(addAlertWords) },
+        "alert-words.remove": { actions: decide(removeAlertWords) },
+        "muted-users.add": { actions: decide(muteUser) },
+        "muted-users.remove": { actions: decide(unmuteUser) },
+        "user.avatar.set": { actions: decide(setAvatar) },
+        "user.api-key.regenerate": { actions: decide(regenerateApiKey) },
         "queue.register": { actions: decide(registerQueue) },
         "queue.delete": { actions: decide(deleteQueue) },
       },

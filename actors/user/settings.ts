@@ -4,7 +4,6 @@
  */
 import { refuse } from "../../schemas/errors.ts";
 import { languages } from "../../schemas/languages.ts";
-import { limits } from "../../schemas/limits.ts";
 import type { CredentialRecord, UserRecord } from "../../schemas/records.ts";
 import type { SettingKind } from "../../schemas/setting-rows.ts";
 import { type UserSettingName, userSettings } from "../../schemas/user-settings.ts";
@@ -15,6 +14,7 @@ import { type Command, command, type SettingsChange } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { addressEvents } from "../people-events.ts";
+import { removeAllDrafts } from "./drafts.ts";
 
 /** PATCH /settings. The former password was verified against `formerHash`: another request may have changed it meanwhile. */
 export function changeSettings(_context: unknown, asked: Command<"user.change-settings">, view: View): Outcome {
@@ -96,12 +96,7 @@ const consequences: { readonly [N in UserSettingName]?: (changed: Changed) => Ef
     const params = { isShared: settingOf(after, "presence_enabled") === true };
     return [effects.tell(command({ actor: "presence", userId: after.id }, "presence.share", params, null))];
   },
+  // Drafts on the server go; clients keep their own copies and are told nothing.
   enable_drafts_synchronization: ({ view, after }) =>
-    settingOf(after, "enable_drafts_synchronization") === true ? [] : removeDrafts(view, after.id),
+    settingOf(after, "enable_drafts_synchronization") === true ? [] : removeAllDrafts(view, after.id),
 };
-
-/** Drafts on the server go; clients keep their own copies and are told nothing (spec 2.3). */
-function removeDrafts(view: View, userId: number): Effect[] {
-  const range = { start: [userId], end: [userId + 1], limit: limits.drafts_per_user_max };
-  return view.keys("drafts", range).map((key) => effects.remove("drafts", key));
-}

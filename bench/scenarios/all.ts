@@ -8,6 +8,7 @@ import { read } from "./read.ts";
 import { send } from "./send.ts";
 import { settings } from "./settings.ts";
 import { start } from "./start.ts";
+import { status } from "./status.ts";
 import { typing } from "./typing.ts";
 
-export const scenarios: readonly Scenario[] = [start, send, settings, read, fanout, presence, typing, idle];
+export const scenarios: readonly Scenario[] = [start, send, settings, status, read, fanout, presence, typing, idle];

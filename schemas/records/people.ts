@@ -17,8 +17,13 @@ export interface UserRecord {
   readonly avatarVersion: number;
   /** Only what differs from the defaults (spec 2.3); what the organization set for new people is copied here when they join. */
   readonly settings: Readonly<Record<string, unknown>>;
-  /** Name of the uploaded image in the realm's files; null: the picture is made from the address. */
+  /**
+   * Path of the uploaded picture below `/user_avatars/`: the realm's id and the file's name (see schemas/files.ts); null: the
+   * picture is made from the address.
+   */
   readonly avatarFile: string | null;
+  /** Granted to single owners on the command line (D7). */
+  readonly canChangeUserEmails: boolean;
 }
 
 export interface CredentialRecord {
@@ -32,6 +37,22 @@ export interface ApiKeyRecord {
   readonly hash: string;
   readonly userId: number;
   readonly createdAt: number;
+  /**
+   * Somebody wrote it down on purpose: in zuliprc, in a bot's configuration. Keys of logins come and go, and the oldest of
+   * them makes room for a new one; a kept key ends only when it is replaced.
+   */
+  readonly isKept: boolean;
+}
+
+/** What a bot has beside its account: what it does where a request does not say. */
+export interface BotRecord {
+  readonly userId: number;
+  /** Where its messages go that name no channel. */
+  readonly defaultSendingChannelId: number | null;
+  /** The channel whose messages its event queues are narrowed to, when they are registered without a narrow. */
+  readonly defaultEventsChannelId: number | null;
+  /** `all_public_streams` of its event queues, where it is not said. */
+  readonly isAllPublicByDefault: boolean;
 }
 
 /** Where an outgoing bot posts to, and what it proves itself with: recoverable by nature, kept apart (S2). */

@@ -3,6 +3,7 @@
 import { fold } from "../../schemas/fold.ts";
 import { type SystemGroupName, systemGroups } from "../../schemas/group-settings.ts";
 import type { UserRecord } from "../../schemas/records.ts";
+import { emojiUrl } from "./emoji/custom-emoji.ts";
 import type { Resolver } from "./markdown/render.ts";
 import { hasMetadataAccess } from "./permissions.ts";
 import { emptyTopicName, meantTopic } from "./topics.ts";
@@ -21,7 +22,10 @@ export function mentionResolver(view: View, sender: UserRecord): Resolver {
       const named = view.row("topicNames", [channelId, fold(meantTopic(view, topic))]);
       return named === undefined ? null : (view.row("conversations", named.id)?.lastMessageId ?? null);
     },
-    realmEmoji: () => null,
+    realmEmoji(name) {
+      const emoji = view.realmEmoji.active(name);
+      return emoji === undefined ? null : { name, url: emojiUrl(view, emoji.file) };
+    },
     emptyTopicDisplayName: emptyTopicName(view),
   };
 }

@@ -1,10 +1,15 @@
 /** How a person appears to others (spec 2.6; behaviour 11): API address, real address, avatar. */
 import { createHash } from "node:crypto";
+import { mediumName, picturesPath } from "../../schemas/files.ts";
+import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import { canAccessAllUsers, isAdministrator, isGuest } from "./permissions.ts";
 import type { View } from "./view.ts";
+
+/** Name of somebody of whom the viewer may not know. */
+export const unknownName = "Unknown user";
 
 /** Host of dummy addresses: they receive no mail anywhere (RFC 2606). */
 const dummyHost = "colloquy.invalid";
@@ -18,12 +23,35 @@ function dummyEmail(user: UserRecord): string {
   return `user${user.id}@${dummyHost}`;
 }
 
+/** Addresses that the server itself gives out: an account of that address would be taken for somebody else's. */
+export function isReservedAddress(address: string): boolean {
+  const [, domain] = dummyParts(address) ?? [];
+  return domain === dummyHost;
+}
+
+/** Id and domain of an address that has the dummy form. */
+function dummyParts(address: string): readonly [id: number, domain: string] | null {
+  const parts = /^user([1-9]\d{0,14})@(.+)$/.exec(address.toLowerCase());
+  return parts === null ? null : [Number(parts[1]), parts[2] ?? ""];
+}
+
+/**
+ * Whose account a caller names by address (spec 4.8): the real one serves who may see it, the dummy form everybody.
+ * @param host what the caller calls this server, without port: dummy addresses of older clients end in it
+ */
+export function accountAt(view: View, viewer: UserRecord, address: string, host: string): UserRecord | undefined {
+  const known = view.users.byEmail(address);
+  // An account's own address never stands for somebody else, not even where it is hidden.
+  if (known !== undefined) return deliveryEmail(known, viewer) === null ? undefined : known;
+  const [id, domain] = dummyParts(address) ?? [0, ""];
+  return domain === dummyHost || domain === host.toLowerCase() ? view.users.get(id) : undefined;
+}
+
 /** Who is meant by an address: the account's own, or the dummy form of somebody whose address is hidden. */
 export function personByAddress(view: View, address: string): UserRecord | undefined {
   const known = view.users.byEmail(address);
   if (known !== undefined) return known;
-  const dummy = /^user(\d{1,15})@/.exec(address.toLowerCase());
-  const user = dummy === null ? undefined : view.users.get(Number(dummy[1]));
+  const user = view.users.get(dummyParts(address)?.[0] ?? 0);
   return user !== undefined && apiEmail(user) === address.toLowerCase() ? user : undefined;
 }
 
@@ -43,34 +71,73 @@ export function deliveryEmail(user: UserRecord, viewer: UserRecord | null): stri
   return viewer.role <= (visibleToRole[userSetting(user, "email_address_visibility")] ?? 0) ? user.email : null;
 }
 
+/** People with the same text see everybody else's addresses alike: what is built for one serves the others. */
+export function sightOf(viewer: UserRecord | null): string {
+  if (viewer === null) return "spectator";
+  const levels = Object.entries(visibleToRole).filter(([, role]) => viewer.role <= role);
+  return levels.map(([level]) => level).join("");
+}
+
+/** Somebody of the viewer's role who is nobody in particular. */
+export function stranger(viewer: UserRecord): UserRecord {
+  return { ...viewer, id: 0 };
+}
+
+/** Whether one's own entry differs from what others of one's role see: an address that is hidden from them. */
+export function isHiddenFromPeers(user: UserRecord): boolean {
+  return deliveryEmail(user, stranger(user)) === null;
+}
+
 const avatarUrls = new WeakMap<UserRecord, string>();
 
 /**
- * Null when the client computes it from the address (`client_gravatar`, spec 2.6): only if it can see the address.
- * Else the URL of the public avatar service for the address; clients fetch it, this server never does.
+ * An uploaded picture's address, relative to the organization's. Without one: null when the client computes it from the address
+ * (`client_gravatar`, spec 2.6): only if it can see the address; else the URL of the public avatar service for the address;
+ * clients fetch it, this server never does.
  */
 export function avatarUrl(user: UserRecord, clientGravatar: boolean): string | null {
-  if (clientGravatar && userSetting(user, "email_address_visibility") === 1) return null;
+  if (user.avatarFile === null && clientGravatar && userSetting(user, "email_address_visibility") === 1) return null;
   let url = avatarUrls.get(user);
   if (url === undefined) {
-    url = avatarOf(user.email, user.avatarVersion);
+    url = uploadedAvatar(user, false) ?? computedAvatar(user.email, user.avatarVersion, false);
     avatarUrls.set(user, url);
   }
   return url;
 }
 
-function avatarOf(email: string, version: number): string {
+/** The same picture, larger. */
+function mediumAvatarUrl(user: UserRecord, clientGravatar: boolean): string | null {
+  const isComputedByClient = avatarUrl(user, clientGravatar) === null;
+  return isComputedByClient
+    ? null
+    : (uploadedAvatar(user, true) ?? computedAvatar(user.email, user.avatarVersion, true));
+}
+
+/** null: there is none. */
+export function uploadedAvatar(user: UserRecord, isMedium: boolean): string | null {
+  if (user.avatarFile === null) return null;
+  const file = isMedium ? mediumName(user.avatarFile) : user.avatarFile;
+  return `${picturesPath}${file}?version=${user.avatarVersion}`;
+}
+
+/** What the public avatar service makes of an address. */
+export function computedAvatar(email: string, version: number, isMedium: boolean): string {
   const digest = createHash("md5").update(email.toLowerCase()).digest("hex");
-  return `https://secure.gravatar.com/avatar/${digest}?d=identicon&version=${version}`;
+  const size = isMedium ? "&s=500" : "";
+  return `https://secure.gravatar.com/avatar/${digest}?d=identicon${size}&version=${version}`;
+}
+
+/** What somebody sees who may not see the address, not even as a hash (D27). */
+export function avatarForSpectator(user: UserRecord, isMedium: boolean): string {
+  return uploadedAvatar(user, isMedium) ?? computedAvatar(dummyEmail(user), user.avatarVersion, isMedium);
 }
 
 /** Source and addresses of a picture, as events and /register tell them: "G" made from the address, "U" uploaded. */
 export function avatarFields(user: UserRecord, clientGravatar: boolean) {
-  const url = avatarUrl(user, clientGravatar);
   return {
     avatar_source: user.avatarFile === null ? "G" : "U",
-    avatar_url: url,
-    avatar_url_medium: url,
+    avatar_url: avatarUrl(user, clientGravatar),
+    avatar_url_medium: mediumAvatarUrl(user, clientGravatar),
     avatar_version: user.avatarVersion,
   };
 }
@@ -88,9 +155,43 @@ export function addressSight(user: UserRecord): AddressSight {
   };
 }
 
-/** Whether the viewer may know of the person at all (`can_access_all_users_group`). */
+/**
+ * Whether the viewer may know of the person at all (`can_access_all_users_group`): restricted guests know bots and whoever
+ * shares a channel or a direct conversation with them.
+ */
 export function canAccessUser(view: View, viewer: UserRecord, user: UserRecord): boolean {
-  return viewer.id === user.id || canAccessAllUsers(view, viewer) || user.botType !== null;
+  if (viewer.id === user.id || user.botType !== null || canAccessAllUsers(view, viewer)) return true;
+  return sharesChannel(view, viewer, user) || sharesConversation(view, viewer, user);
+}
+
+function sharesChannel(view: View, viewer: UserRecord, user: UserRecord): boolean {
+  for (const own of view.subscriptions.ofUser(viewer.id)) {
+    if (own.isActive && view.subscriptions.isSubscribed(user.id, own.channelId)) return true;
+  }
+  return false;
+}
+
+function sharesConversation(view: View, viewer: UserRecord, user: UserRecord): boolean {
+  return conversationsOf(view, viewer).some((id) => view.row("directConversations", [user.id, id]) !== undefined);
+}
+
+function conversationsOf(view: View, user: UserRecord): number[] {
+  const range = { start: [user.id], end: [user.id + 1], limit: limits.known_conversations_max };
+  return view.keys("directConversations", range).map(([, conversationId]) => conversationId);
+}
+
+/** Ids of the people of whom a restricted guest may know, without the bots; null: of everybody. */
+export function knownPeople(view: View, viewer: UserRecord): ReadonlySet<number> | null {
+  if (canAccessAllUsers(view, viewer)) return null;
+  const known = new Set([viewer.id]);
+  for (const own of view.subscriptions.ofUser(viewer.id)) {
+    if (!own.isActive) continue;
+    for (const id of view.subscriptions.ofChannel(own.channelId)) known.add(id);
+  }
+  for (const conversationId of conversationsOf(view, viewer)) {
+    for (const id of view.row("conversations", conversationId)?.userIds ?? []) known.add(id);
+  }
+  return known;
 }
 
 export interface UserBody {
@@ -119,7 +220,7 @@ export function userBody(user: UserRecord, viewer: UserRecord | null, clientGrav
     email: viewer === null ? dummyEmail(user) : apiEmail(user),
     delivery_email: deliveryEmail(user, viewer),
     full_name: user.fullName,
-    avatar_url: viewer === null ? avatarOf(dummyEmail(user), user.avatarVersion) : avatarUrl(user, clientGravatar),
+    avatar_url: viewer === null ? avatarForSpectator(user, false) : avatarUrl(user, clientGravatar),
     avatar_version: user.avatarVersion,
     date_joined: new Date(user.joinedAt).toISOString(),
     timezone: user.timezone,
@@ -131,5 +232,28 @@ export function userBody(user: UserRecord, viewer: UserRecord | null, clientGrav
     is_bot: user.botType !== null,
     bot_type: user.botType,
     bot_owner_id: user.botOwnerId,
+  };
+}
+
+/** Stands for somebody of whom the viewer may not know (public API: "Unknown user"). */
+export function unknownUserBody(id: number): UserBody {
+  const email = `user${id}@${dummyHost}`;
+  return {
+    user_id: id,
+    email,
+    delivery_email: null,
+    full_name: unknownName,
+    avatar_url: computedAvatar(email, 1, false),
+    avatar_version: 1,
+    date_joined: new Date(0).toISOString(),
+    timezone: "",
+    role: roles.member,
+    is_active: true,
+    is_admin: false,
+    is_owner: false,
+    is_guest: false,
+    is_bot: false,
+    bot_type: null,
+    bot_owner_id: null,
   };
 }

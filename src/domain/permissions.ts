@@ -25,7 +25,7 @@ export function isGuest(user: UserRecord): boolean {
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Whether the person's role puts it into a system group; new members become full members after the waiting period. */
-function isInSystemGroup(view: View, user: UserRecord, name: SystemGroupName): boolean {
+export function isInSystemGroup(view: View, user: UserRecord, name: SystemGroupName): boolean {
   if (name === "role:nobody") return false;
   if (name !== "role:fullmembers" || user.role !== roles.member) return user.role <= systemGroups[name].roleMax;
   const waitingDays = Number(view.realm.settings["waiting_period_threshold"] ?? 0);

@@ -8,7 +8,7 @@ export function emptyTopicName(view: View): string {
 }
 
 /** Longer topics are cut, not refused, wherever they are named: so a stored name fits into a key, and any name finds it. */
-function cutTopic(topic: string): string {
+export function cutTopic(topic: string): string {
   const isLong = codePoints(topic) > limits.topic_code_points_max;
   return isLong ? `${truncate(topic, limits.topic_code_points_max - 3)}...` : topic;
 }

@@ -29,6 +29,12 @@ export interface UsersView {
   readonly activeOwners: number;
 }
 
+/** Ids of bots that somebody owns, active and deactivated ones. */
+export interface BotsView {
+  ofOwner(ownerId: number): ReadonlySet<number>;
+  all(): Iterable<number>;
+}
+
 export interface ChannelsView {
   get(id: number): ChannelRecord | undefined;
   /** Case-insensitively; archived channels keep their names. */
@@ -61,6 +67,13 @@ export interface RealmEmojiView {
   all(): Iterable<RealmEmojiRecord>;
 }
 
+/** Numbers of what lists of users are made of: with the same number, the content is the same. */
+export interface PeopleVersionsView {
+  readonly latest: number;
+  /** Of the people with ids from `piece * encoded_users_per_piece` on, as many as that. */
+  ofPiece(piece: number): number;
+}
+
 /** A slice of a table; `start` inclusive, `end` exclusive, also when `reverse` (start is then the high end). */
 export interface RangeOptions<T extends TableName> {
   readonly start?: KeyOf<T> | readonly (number | string)[];
@@ -78,10 +91,12 @@ export interface View {
   counter(name: CounterName): number;
   readonly realm: RealmRecord;
   readonly users: UsersView;
+  readonly bots: BotsView;
   readonly channels: ChannelsView;
   readonly subscriptions: SubscriptionsView;
   readonly groups: GroupsView;
   readonly realmEmoji: RealmEmojiView;
+  readonly peopleVersions: PeopleVersionsView;
   apiKey(hash: string): ApiKeyRecord | undefined;
   apiKeysOf(userId: number): readonly ApiKeyRecord[];
   queue(id: string): QueueRecord | undefined;

@@ -1,11 +1,12 @@
 /** HTTP Basic authentication (spec 5, D2): a look-up in memory, compared by hash (S2). */
 import { createHash } from "node:crypto";
+import { botTypes } from "../../schemas/bots.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
 import type { View } from "../domain/view.ts";
+import type { Authenticated } from "../runtime/calls.ts";
 
-export type Credentials = { readonly caller: UserRecord } | Refusal;
+export type Credentials = Authenticated | Refusal;
 
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
@@ -37,12 +38,19 @@ function decodeBasic(encoded: string): { email: string; key: string } | null {
  * tells nothing that could be used to guess one.
  */
 export function verifyKey(view: View, email: string, key: string): Credentials {
-  const record = view.apiKey(hashApiKey(key));
+  const keyHash = hashApiKey(key);
+  const record = view.apiKey(keyHash);
   const user = record === undefined ? undefined : view.users.get(record.userId);
   if (user === undefined || user.email.toLowerCase() !== email.toLowerCase()) return refuse.invalidApiKey();
-  return user.isActive ? { caller: user } : refuse.userDeactivated();
+  return user.isActive ? { caller: user, keyHash } : refuse.userDeactivated();
 }
 
 export function hashApiKey(key: string): string {
   return createHash("sha256").update(key).digest("hex");
+}
+
+/** Bots that may only send are let in nowhere else (behaviour 1.5): not into the API, not through a socket. */
+export function refuseWriteOnly(credentials: Credentials): Refusal | null {
+  const isWriteOnly = "caller" in credentials && credentials.caller.botType === botTypes.incomingWebhook;
+  return isWriteOnly ? refuse.notForIncomingWebhooks() : null;
 }

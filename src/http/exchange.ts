@@ -9,6 +9,7 @@ import type { Incoming } from "./incoming.ts";
 const reasons: Readonly<Record<number, string>> = {
   200: "200 OK",
   204: "204 No Content",
+  302: "302 Found",
   304: "304 Not Modified",
   400: "400 Bad Request",
   401: "401 Unauthorized",
@@ -27,6 +28,7 @@ const exposed = "Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLi
 export class Exchange {
   readonly #response: HttpResponse;
   #isOver = false;
+  #isLast = false;
   #abortListeners: (() => void)[] = [];
   #onEnd: (() => void) | null = null;
 
@@ -43,6 +45,11 @@ export class Exchange {
   /** Answered or given up by the client. */
   get isOver(): boolean {
     return this.#isOver;
+  }
+
+  /** The connection is closed with the answer: what else the client sends is not wanted. */
+  endConnection(): void {
+    this.#isLast = true;
   }
 
   /** Called once, when the exchange is over either way. */
@@ -68,6 +75,10 @@ export class Exchange {
   /** @param incoming null when the request could not even be read */
   answer(performed: Performed, incoming: Incoming | null): void {
     if (this.#isOver) return;
+    // Before the exchange counts as over: who catches the error can still answer.
+    for (const [name, value] of performed.headers) {
+      if (/[\r\n]/.test(value)) throw new Error(`header ${name} would carry a line break`);
+    }
     this.#isOver = true;
     this.#abortListeners = [];
     const response = this.#response;
@@ -78,7 +89,7 @@ export class Exchange {
         response.writeHeader("Content-Length", String(Buffer.byteLength(performed.body)));
         response.endWithoutBody();
       } else if (hasNoBody(performed.status)) response.endWithoutBody();
-      else response.end(performed.body, performed.closesConnection === true);
+      else response.end(performed.body, this.#isLast || performed.closesConnection === true);
     });
     this.#onEnd?.();
   }
@@ -87,10 +98,7 @@ export class Exchange {
     const response = this.#response;
     response.writeStatus(reasons[performed.status] ?? String(performed.status));
     if (!hasNoBody(performed.status)) response.writeHeader("Content-Type", performed.contentType ?? "application/json");
-    for (const [name, value] of performed.headers) {
-      if (/[\r\n]/.test(value)) throw new Error(`header ${name} would carry a line break`);
-      response.writeHeader(name, value);
-    }
+    for (const [name, value] of performed.headers) response.writeHeader(name, value);
     // Credentials travel in a header that pages must set themselves, never in cookies: any origin may ask.
     if (incoming !== null && incoming.origin !== "") {
       response.writeHeader("Access-Control-Allow-Origin", "*");

@@ -5,8 +5,14 @@
 import { getParts } from "uWebSockets.js";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { Submitted, UploadedFile } from "../runtime/calls.ts";
+import { fileLabel } from "./uploads.ts";
 
-export type Form = ReadonlyMap<string, string>;
+/** What is filled while a body is read; `files` null: parts with a file name are values like any other. */
+interface Draft {
+  readonly values: Map<string, string>;
+  readonly files: UploadedFile[] | null;
+}
 
 /** Adds the pairs of `a=b&c=d` to a form. @returns a refusal, or null */
 export function readEncoded(encoded: string, form: Map<string, string>): Refusal | null {
@@ -65,45 +71,64 @@ function decodeUtf8(bytes: Uint8Array): string | null {
   }
 }
 
+export interface RawForm {
+  readonly query: string;
+  readonly contentType: string;
+  readonly body: Buffer | null;
+}
+
 /** Reads a body by its content type; the query's names come after the body's and only where the body has none. */
-export function readForm(query: string, contentType: string, body: Buffer | null): Form | Refusal {
-  const form = new Map<string, string>();
+export function readForm({ query, contentType, body }: RawForm, takesFiles: boolean): Submitted | Refusal {
+  const draft: Draft = { values: new Map(), files: takesFiles ? [] : null };
   if (body !== null && body.length > 0) {
-    const refused = readBody(contentType, body, form);
+    const refused = readBody(contentType, body, draft);
     if (refused !== null) return refused;
   }
-  if (query === "") return form;
+  const refused = readQuery(query, draft.values);
+  return refused ?? { values: draft.values, files: draft.files ?? [] };
+}
+
+function readQuery(query: string, values: Map<string, string>): Refusal | null {
+  if (query === "") return null;
   const fromQuery = new Map<string, string>();
   const refused = readEncoded(query, fromQuery);
   if (refused !== null) return refused;
   for (const [name, value] of fromQuery) {
-    const refusedName = form.has(name) ? null : add(form, name, value);
+    const refusedName = values.has(name) ? null : add(values, name, value);
     if (refusedName !== null) return refusedName;
   }
-  return form;
-}
-
-function readBody(contentType: string, body: Buffer, form: Map<string, string>): Refusal | null {
-  const type = contentType.toLowerCase();
-  if (type.startsWith("application/x-www-form-urlencoded")) {
-    const text = decodeUtf8(body);
-    return text === null ? refuse.badRequest("The request body is not valid UTF-8") : readEncoded(text, form);
-  }
-  if (type.startsWith("multipart/form-data")) return readMultipart(contentType, body, form);
   return null;
 }
 
-function readMultipart(contentType: string, body: Buffer, form: Map<string, string>): Refusal | null {
+function readBody(contentType: string, body: Buffer, draft: Draft): Refusal | null {
+  const type = contentType.toLowerCase();
+  if (type.startsWith("application/x-www-form-urlencoded")) {
+    const text = decodeUtf8(body);
+    return text === null ? refuse.badRequest("The request body is not valid UTF-8") : readEncoded(text, draft.values);
+  }
+  if (type.startsWith("multipart/form-data")) return readMultipart(contentType, body, draft);
+  return null;
+}
+
+function readMultipart(contentType: string, body: Buffer, { values, files }: Draft): Refusal | null {
   // uWebSockets.js knows neither quoted boundaries nor further parameters, and then finds nothing, silently (pitfalls 2.2).
   const boundary = /;\s*boundary=(?:"([^"]*)"|([^;\s]+))/i.exec(contentType);
   const header = `multipart/form-data; boundary=${boundary?.[1] ?? boundary?.[2] ?? ""}`;
   const parts = getParts(body, header);
   if (parts === undefined || parts.length === 0) return malformedMultipart();
+  if (parts.length > limits.form_parameters_max) return refuse.badRequest("Too many parameters");
   for (const part of parts) {
+    if (files !== null && part.filename !== undefined) {
+      // A field of a page's form in which nothing was chosen.
+      if (part.filename === "") continue;
+      const contentType = part.type ?? "";
+      files.push({ filename: fileLabel(part.filename), contentType, bytes: Buffer.from(part.data) });
+      continue;
+    }
     const value = decodeUtf8(new Uint8Array(part.data));
     if (value === null) return refuse.badRequest("The request body is not valid UTF-8");
     if (typeof part.name !== "string") return malformedMultipart();
-    const refused = add(form, part.name, value);
+    const refused = add(values, part.name, value);
     if (refused !== null) return refused;
   }
   return null;

@@ -16,6 +16,8 @@ export interface Incoming {
   readonly idempotencyKey: string | null;
   readonly ifNoneMatch: string;
   readonly hasBody: boolean;
+  /** What the head says; null when it does not. */
+  readonly contentLength: number | null;
 }
 
 export function readIncoming(request: HttpRequest): Incoming {
@@ -34,5 +36,6 @@ export function readIncoming(request: HttpRequest): Incoming {
     idempotencyKey: request.getHeader("idempotency-key") || null,
     ifNoneMatch: request.getHeader("if-none-match"),
     hasBody: (length !== "" && length !== "0") || request.getHeader("transfer-encoding") !== "",
+    contentLength: /^\d{1,15}$/.test(length) ? Number(length) : null,
   };
 }

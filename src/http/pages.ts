@@ -2,6 +2,8 @@
  * What the server gives outside the API, to anybody: uploaded pictures, and small pages that links in mails lead to. No script,
  * no outside asset; every answer carries headers that keep a browser from guessing or running anything.
  */
+import { errorBody, errorCodes, type Refusal } from "../../schemas/errors.ts";
+import type { UserRecord } from "../../schemas/records.ts";
 import type { Performed } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
 
@@ -10,6 +12,10 @@ export interface PageRequest {
   /** The decoded path after the route's prefix. */
   readonly rest: string;
   readonly siteUrl: string;
+  /** HEAD changes nothing: mail programs look at links with it. */
+  readonly method: "GET" | "HEAD";
+  /** Who asks; null when nobody is logged in, or with credentials that are no good. */
+  readonly viewer: () => UserRecord | null;
 }
 
 export interface PageRoute {
@@ -38,4 +44,15 @@ export function filePage(contentType: string, body: Buffer): Performed {
     contentType,
     headers: [...guards, ["Cache-Control", "public, max-age=31536000, immutable"]],
   };
+}
+
+/** Elsewhere, for now: whoever asks again asks here. */
+export function redirectPage(location: string): Performed {
+  const headers: Performed["headers"] = [...guards, ["Location", location], ["Cache-Control", "private, no-cache"]];
+  return { status: 302, body: "", headers };
+}
+
+/** A refusal in the envelope, as everywhere. */
+export function errorPage(refused: Refusal): Performed {
+  return { status: errorCodes[refused.code].status, body: JSON.stringify(errorBody(refused)), headers: guards };
 }

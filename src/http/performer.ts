@@ -3,11 +3,13 @@
  * socket's `call` frame share it. Every exit is a declared answer in the envelope (spec 2.1).
  */
 import { createHash } from "node:crypto";
+import type { UploadDeclaration } from "../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { isAdministrator, isGuest } from "../domain/permissions.ts";
-import type { Binding, Handled, Perform, Performed, RawCall } from "../runtime/calls.ts";
+import type { Binding, Handled, Perform, Performed, RawCall, UploadedFile } from "../runtime/calls.ts";
 import { bodyOf, type IdempotencyClaim, statusOf } from "../runtime/entry.ts";
+import { refuseWriteOnly } from "./authentication.ts";
 import { compileParameters, type ParameterReader, type ParsedParams } from "./parameters.ts";
 import { countFailedKey, personName, type RateLimits, type RateState } from "./rate-limits.ts";
 import { Router } from "./router.ts";
@@ -26,6 +28,8 @@ export interface PerformerOptions {
 
 export interface Performer {
   readonly perform: Perform;
+  /** What the operation that is meant takes as files; null: none, or there is no such operation. */
+  uploadOf(method: string, path: string): UploadDeclaration | null;
   /** Methods of a path, for OPTIONS; null: unknown path. */
   methodsOf(path: string): readonly string[] | null;
 }
@@ -44,17 +48,26 @@ export function createPerformer(options: PerformerOptions): Performer {
     const route = match.target;
     const { refusal, headers } = admit(route, call, options);
     if (refusal !== null) return refused(refusal, headers);
-    const form = call.readParams();
-    if ("kind" in form) return refused(form, headers);
-    const parsed = route.reader.read(form, match.variables);
+    const { upload } = route.endpoint;
+    const submitted = call.readParams(upload !== undefined);
+    if ("kind" in submitted) return refused(submitted, headers);
+    const { files } = submitted;
+    if (upload !== undefined && files.some(({ bytes }) => bytes.length > upload.bytesMax)) {
+      return refused(refuse.fileTooLarge(upload.bytesMax), headers);
+    }
+    const parsed = route.reader.read(submitted.values, match.variables);
     if ("kind" in parsed) return refused(parsed, headers);
-    const claim = claimOf(route, call, parsed);
+    const claim = claimOf(route, call, { parsed, files });
     if (claim !== null && "kind" in claim) return refused(claim, headers);
-    return run(route, call, { parsed, claim, headers }, options);
+    return run(route, call, { parsed, files, claim, headers }, options);
   };
 
   return {
     perform,
+    uploadOf(method, path) {
+      const match = router.match(method, path);
+      return match.kind === "found" ? (match.target.endpoint.upload ?? null) : null;
+    },
     methodsOf(path) {
       const match = router.match("OPTIONS", path);
       return match.kind === "wrong-method" ? match.allowed : null;
@@ -71,6 +84,9 @@ interface Admission {
 
 const challenge: readonly [string, string] = ["WWW-Authenticate", 'Basic realm="colloquy"'];
 
+/** Refused credentials; where there were none, `refused` adds it (D2). */
+const challenged: ReadonlySet<string> = new Set(["INVALID_API_KEY", "USER_DEACTIVATED"]);
+
 /** Authentication, limits, role: the order in which a refusal is told. Credentials that were sent must be good. */
 function admit(route: Route, call: RawCall, options: PerformerOptions): Admission {
   const { credentials } = call;
@@ -78,7 +94,11 @@ function admit(route: Route, call: RawCall, options: PerformerOptions): Admissio
   const mustBeGood = authentication === "user" || (authentication === "optional" && call.hasCredentials);
   if (mustBeGood && !("caller" in credentials)) {
     const refusal = countFailedKey(options.rates, credentials, call.address());
-    return { refusal, headers: refusal.code === "UNAUTHORIZED" ? [] : [challenge] };
+    return { refusal, headers: challenged.has(refusal.code) ? [challenge] : [] };
+  }
+  if (authentication !== "none" && route.endpoint.allowsIncomingWebhooks !== true) {
+    const refusal = refuseWriteOnly(credentials);
+    if (refusal !== null) return { refusal, headers: [] };
   }
   const kind = "caller" in credentials ? "api" : "anonymous";
   if (!options.rates.isLimited(kind)) return { refusal: checkRole(route, call), headers: [] };
@@ -95,8 +115,8 @@ function checkRole(route: Route, call: RawCall): Refusal | null {
   if (role === undefined || !("caller" in call.credentials)) return null;
   const { caller } = call.credentials;
   if (role === "administrator") return isAdministrator(caller) ? null : refuse.administratorRequired();
-  if (role === "member") return isGuest(caller) ? refuse.guestsNotAllowed() : null;
-  return caller.botType === null ? null : refuse.badRequest("This endpoint does not accept bot requests.");
+  if (role !== "human" && isGuest(caller)) return refuse.guestsNotAllowed();
+  return role === "member" || caller.botType === null ? null : refuse.botsNotAllowed();
 }
 
 function rateHeaders(state: RateState, now: number): Headers {
@@ -108,13 +128,14 @@ function rateHeaders(state: RateState, now: number): Headers {
 }
 
 /** D25: only where something durable changes, and only for a caller. */
-function claimOf(route: Route, call: RawCall, parsed: ParsedParams): IdempotencyClaim | Refusal | null {
+function claimOf(route: Route, call: RawCall, { parsed, files }: Sent): IdempotencyClaim | Refusal | null {
   const key = call.idempotencyKey;
   if (key === null || route.endpoint.effectiveness !== "durable" || !("caller" in call.credentials)) return null;
   if (key === "" || key.length > limits.idempotency_key_bytes_max) {
     return refuse.badRequest(`Idempotency-Key must have 1 to ${limits.idempotency_key_bytes_max} characters`);
   }
-  const request = JSON.stringify([route.endpoint.operationId, withoutSecrets(route, parsed.params)]);
+  const contents = files.map(({ bytes }) => createHash("sha256").update(bytes).digest("base64url"));
+  const request = JSON.stringify([route.endpoint.operationId, withoutSecrets(route, parsed.params), ...contents]);
   return {
     userId: call.credentials.caller.id,
     keyHash: createHash("sha256").update(key).digest("base64url"),
@@ -128,8 +149,12 @@ function withoutSecrets(route: Route, params: ParsedParams["params"]): Record<st
   return Object.fromEntries(Object.entries(params).filter(([name]) => !isSecret(name)));
 }
 
-interface Prepared {
+interface Sent {
   readonly parsed: ParsedParams;
+  readonly files: readonly UploadedFile[];
+}
+
+interface Prepared extends Sent {
   readonly claim: IdempotencyClaim | null;
   readonly headers: Headers;
 }
@@ -137,7 +162,7 @@ interface Prepared {
 function run(
   route: Route,
   call: RawCall,
-  { parsed, claim, headers }: Prepared,
+  { parsed, files, claim, headers }: Prepared,
   options: PerformerOptions,
 ): Performed | Promise<Performed> {
   const give = (handled: Handled) =>
@@ -150,7 +175,9 @@ function run(
     const handled = route.handler({
       realm: call.realm,
       caller: "caller" in call.credentials ? call.credentials.caller : null,
+      keyHash: "caller" in call.credentials ? call.credentials.keyHash : null,
       params: parsed.params,
+      files,
       client: call.client,
       siteUrl: call.siteUrl,
       userAgent: call.userAgent,
@@ -180,7 +207,11 @@ function performed(handled: Handled, { ignored, headers, ifNoneMatch }: Framing)
     return { status: 304, body: "", headers: tagged };
   }
   const rest = ignored.length > 0 ? `,${JSON.stringify(listed).slice(1, -1)}` : "";
-  return { status: 200, body: `{"result":"success","msg":"",${handled.fields}${rest}}`, headers: tagged };
+  if (handled.kind === "encoded") {
+    return { status: 200, body: `{"result":"success","msg":"",${handled.fields}${rest}}`, headers: tagged };
+  }
+  const body = rest === "" ? handled.body : Buffer.concat([handled.body.subarray(0, -1), Buffer.from(`${rest}}`)]);
+  return { status: 200, body, headers: tagged };
 }
 
 /** Answers differ by caller: a client may keep one, but asks each time. */

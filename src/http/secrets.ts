@@ -1,4 +1,4 @@
-/** API keys: 32 characters of 62, that is 190 random bits (S2). Stored by hash only. */
+/** API keys and keys in links: 32 characters of 62, that is 190 random bits (S2). Stored by hash only. */
 import { randomInt } from "node:crypto";
 
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";

@@ -24,6 +24,8 @@ import { decodePercent, readForm } from "./form.ts";
 import { type Incoming, readIncoming } from "./incoming.ts";
 import type { PageRoute } from "./pages.ts";
 import type { Performer } from "./performer.ts";
+import { personName } from "./rate-limits.ts";
+import { type BodyAllowance, ordinaryBody, strangersBody, UploadBudget } from "./uploads.ts";
 
 export interface TlsOptions {
   readonly keyFile: string;
@@ -69,6 +71,7 @@ const apiPrefix = "/api/v1";
 
 export class HttpServer {
   readonly #options: HttpServerOptions;
+  readonly #uploads = new UploadBudget();
   #listenSocket: us_listen_socket | null = null;
   #isDraining = false;
   #pending = 0;
@@ -120,7 +123,7 @@ export class HttpServer {
       }
       this.#pending++;
       exchange.onEnd(() => this.#ended());
-      if (incoming.hasBody) this.#readBody(exchange, response, incoming);
+      if (incoming.hasBody) this.#receive(exchange, response, incoming);
       else this.#handle(exchange, incoming, null);
     } catch (error) {
       this.#options.reportBug(error, "http");
@@ -136,16 +139,47 @@ export class HttpServer {
     for (const waiter of waiters) waiter();
   }
 
+  #receive(exchange: Exchange, response: HttpResponse, incoming: Incoming): void {
+    const allowance = this.#allowanceOf(incoming);
+    if ("kind" in allowance) {
+      exchange.answer({ ...refusal(allowance), closesConnection: true }, incoming);
+      return;
+    }
+    exchange.onEnd(() => {
+      allowance.release();
+      this.#ended();
+    });
+    this.#readBody(exchange, response, incoming, allowance);
+  }
+
+  /** How much may come: known before the first byte is read. Only who is known may send much. */
+  #allowanceOf({ method, path, host, contentType, contentLength, authorization }: Incoming): BodyAllowance | Refusal {
+    const isMultipart = /^multipart\/form-data/i.test(contentType) && path.startsWith(`${apiPrefix}/`);
+    const upload = isMultipart ? this.#options.performer.uploadOf(method, path.slice(apiPrefix.length)) : null;
+    if (upload === null) return ordinaryBody;
+    const realm = this.#options.realmOf(host);
+    const credentials = authenticate(realm.view, authorization);
+    if (!("caller" in credentials)) return strangersBody;
+    return this.#uploads.take(personName(realm.epoch, credentials.caller.id), upload.bytesMax, contentLength);
+  }
+
   /** Bytes are counted as they come: a body over the bound is never held (S3). */
-  #readBody(exchange: Exchange, response: HttpResponse, incoming: Incoming): void {
+  #readBody(
+    exchange: Exchange,
+    response: HttpResponse,
+    incoming: Incoming,
+    { bytesMax, tooLarge }: BodyAllowance,
+  ): void {
     const chunks: Buffer[] = [];
     let size = 0;
     response.onData((chunk, isLast) => {
       if (exchange.isOver) return;
       size += chunk.byteLength;
-      if (size > limits.body_bytes_max) {
+      if (size > bytesMax) {
         chunks.length = 0;
-        exchange.answer({ ...refusal(refuse.bodyTooLarge(limits.body_bytes_max)), closesConnection: true }, incoming);
+        exchange.endConnection();
+        if (tooLarge === null) this.#handle(exchange, incoming, null);
+        else exchange.answer(refusal(tooLarge), incoming);
         return;
       }
       // The chunk is neutered when this returns: a copy, always.
@@ -180,7 +214,7 @@ export class HttpServer {
       realm,
       method: incoming.method,
       path,
-      readParams: () => readForm(incoming.query, incoming.contentType, body),
+      readParams: (takesFiles) => readForm({ ...incoming, body }, takesFiles),
       hasCredentials: incoming.authorization !== "",
       credentials: authenticate(realm.view, incoming.authorization),
       client: clientName(incoming.userAgent),
@@ -203,11 +237,21 @@ export class HttpServer {
     if (path === null) return refusal(refuse.badRequest("Malformed percent-encoding in the path"));
     const route = this.#options.pages.find(({ prefix }) => path.startsWith(prefix));
     if (route === undefined) return refusal(refuse.notFound());
-    if (incoming.method !== "GET" && incoming.method !== "HEAD") {
+    const { method } = incoming;
+    if (method !== "GET" && method !== "HEAD") {
       return { ...refusal(refuse.methodNotAllowed(["GET", "HEAD"])), headers: [["Allow", "GET, HEAD"]] };
     }
     const realm = this.#options.realmOf(incoming.host);
-    return route.serve({ realm, rest: path.slice(route.prefix.length), siteUrl: this.#siteUrl(incoming) });
+    return route.serve({
+      realm,
+      rest: path.slice(route.prefix.length),
+      siteUrl: this.#siteUrl(incoming),
+      method,
+      viewer() {
+        const credentials = authenticate(realm.view, incoming.authorization);
+        return "caller" in credentials ? credentials.caller : null;
+      },
+    });
   }
 
   /** OPTIONS, for browsers' preflights and for the curious. */

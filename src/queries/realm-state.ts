@@ -2,6 +2,7 @@
 import { channelGroupSettings } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
 import { realmGroupSettings, realmSettings } from "../../schemas/realm-settings.ts";
+import { botDomain } from "../domain/bots.ts";
 import { realmGroupId } from "../domain/permissions.ts";
 import { seconds } from "../domain/presence.ts";
 import { realmUrls } from "./server-settings.ts";
@@ -31,6 +32,7 @@ const publishedLimits = {
   max_channel_folder_description_length: limits.channel_folder_description_code_points_max,
   max_topic_length: limits.topic_code_points_max,
   max_message_length: limits.message_code_points_max,
+  max_avatar_file_size_mib: limits.avatar_bytes_max / (1024 * 1024),
   server_presence_ping_interval_seconds: limits.presence_ping_interval_s,
   server_presence_offline_threshold_seconds: limits.presence_offline_threshold_s,
   server_typing_started_expiry_period_milliseconds: limits.typing_started_expiry_ms,
@@ -44,6 +46,7 @@ const publishedLimits = {
 export const realmState: Section = (view, _user, { siteUrl }) => ({
   ...realmUrls(view, siteUrl),
   realm_name: view.realm.name,
+  realm_bot_domain: botDomain(siteUrl),
   realm_is_zephyr_mirror_realm: false,
   realm_icon_url: `${siteUrl}/avatar/realm-icon`,
   realm_icon_source: "G",

@@ -5,9 +5,11 @@
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
-import { apiEmail, avatarUrl, userBody } from "../domain/people.ts";
+import { apiEmail, avatarFields } from "../domain/people.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../domain/permissions.ts";
 import type { View } from "../domain/view.ts";
+import { alertWordsState } from "./alert-words.ts";
+import { botsState } from "./bots.ts";
 import {
   channelBody,
   defaultChannelIds,
@@ -17,11 +19,18 @@ import {
   subscriptionBody,
   visibleChannels,
 } from "./channels.ts";
+import { draftsState } from "./drafts.ts";
+import { realmEmojiState } from "./emoji.ts";
+import { shownPeople } from "./known-people.ts";
 import { newestReceived } from "./messages.ts";
+import { mutedUsersState } from "./muted-users.ts";
+import { navigationViewsState } from "./navigation-views.ts";
 import { presenceState } from "./presence.ts";
 import { realmState } from "./realm-state.ts";
+import { savedSnippetsState } from "./saved-snippets.ts";
 import { displaySettings, notificationSettings, ownSettings, settingsDefaults } from "./settings.ts";
 import type { Section, StateRequest } from "./state-section.ts";
+import { userStatusState } from "./status.ts";
 import { userGroupsState } from "./user-groups.ts";
 
 /** @param types null: everything */
@@ -44,13 +53,8 @@ export function registerState(
 /** Read state is derived from watermarks that no operation sets yet: nothing is reported as unread. */
 const emptyUnread = { count: 0, pms: [], streams: [], huddles: [], mentions: [], old_unreads_missing: false };
 
-const realmUser: Section = (view, user, { clientGravatar }) => {
-  const active: unknown[] = [];
-  const inactive: unknown[] = [];
-  for (const person of view.users.all()) {
-    const { is_active: isActive, ...body } = userBody(person, user, clientGravatar);
-    (isActive ? active : inactive).push({ ...body, ...(person.botType === null ? { profile_data: {} } : {}) });
-  }
+const realmUser: Section = (view, user, { clientGravatar, allowsIncompleteUserList }) => {
+  const { active, inactive } = shownPeople(view, user, { clientGravatar, allowsIncompleteUserList });
   return {
     realm_users: active,
     realm_non_active_users: inactive,
@@ -59,9 +63,7 @@ const realmUser: Section = (view, user, { clientGravatar }) => {
     email: apiEmail(user),
     delivery_email: user.email,
     full_name: user.fullName,
-    avatar_source: "G",
-    avatar_url: avatarUrl(user, false),
-    avatar_url_medium: avatarUrl(user, false),
+    ...ownAvatar(user),
     is_admin: isAdministrator(user),
     is_owner: user.role === roles.owner,
     is_moderator: user.role === roles.moderator,
@@ -72,6 +74,12 @@ const realmUser: Section = (view, user, { clientGravatar }) => {
     can_subscribe_other_users: hasRealmPermission(view, user, "can_add_subscribers_group"),
   };
 };
+
+/** One's own picture, with its address in any case. */
+function ownAvatar(user: UserRecord) {
+  const { avatar_version: _version, ...fields } = avatarFields(user, false);
+  return fields;
+}
 
 const subscription: Section = (view, user, request) => {
   const options = {
@@ -128,7 +136,9 @@ const sections: Readonly<Record<string, Section>> = {
   message: (view, user) => ({ max_message_id: newestReceived(view, user) }),
   realm: realmState,
   realm_user: realmUser,
-  realm_bot: nothing({ realm_bots: [] }),
+  realm_bot: botsState,
+  realm_embedded_bots: nothing({ realm_embedded_bots: [] }),
+  realm_incoming_webhook_bots: nothing({ realm_incoming_webhook_bots: [] }),
   subscription,
   stream: (view, user) => ({ streams: visibleChannels(view, user).map((channel) => channelBody(view, channel)) }),
   default_streams: (view, user) => ({ realm_default_streams: isGuest(user) ? [] : defaultChannelIds(view) }),
@@ -136,29 +146,29 @@ const sections: Readonly<Record<string, Section>> = {
   presence,
   user_settings: ownSettings,
   recent_private_conversations: recentPrivateConversations,
-  alert_words: nothing({ alert_words: [] }),
+  alert_words: alertWordsState,
   channel_folders: nothing({ channel_folders: [] }),
   custom_profile_fields: nothing({ custom_profile_fields: [], custom_profile_field_types: {} }),
   default_stream_groups: nothing({ realm_default_stream_groups: [] }),
-  drafts: nothing({ drafts: [] }),
+  drafts: draftsState,
   muted_topics: nothing({ muted_topics: [] }),
-  muted_users: nothing({ muted_users: [] }),
-  navigation_views: nothing({ navigation_views: [] }),
+  muted_users: mutedUsersState,
+  navigation_views: navigationViewsState,
   onboarding_steps: nothing({ onboarding_steps: [] }),
   realm_domains: nothing({ realm_domains: [] }),
-  realm_emoji: nothing({ realm_emoji: {} }),
+  realm_emoji: realmEmojiState,
   realm_filters: nothing({ realm_filters: [] }),
   realm_linkifiers: nothing({ realm_linkifiers: [] }),
   realm_playgrounds: nothing({ realm_playgrounds: [] }),
   reminders: nothing({ reminders: [] }),
-  saved_snippets: nothing({ saved_snippets: [] }),
+  saved_snippets: savedSnippetsState,
   scheduled_messages: nothing({ scheduled_messages: [] }),
   starred_messages: nothing({ starred_messages: [] }),
   stop_words: nothing({ stop_words: [] }),
   realm_user_settings_defaults: settingsDefaults,
   update_display_settings: displaySettings,
   update_global_notifications: notificationSettings,
-  user_status: nothing({ user_status: {} }),
+  user_status: userStatusState,
   user_topic: nothing({ user_topics: [] }),
   video_calls: nothing({ has_zoom_token: false }),
 };

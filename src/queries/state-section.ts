@@ -10,6 +10,8 @@ export interface StateRequest {
   readonly allowsNullNotifications: boolean;
   /** The client takes its settings as one object (capability `user_settings_object`), not at the top level. */
   readonly takesSettingsObject: boolean;
+  /** Whether the client can do without people of whom it may not know (public API: user_list_incomplete). */
+  readonly allowsIncompleteUserList: boolean;
   readonly siteUrl: string;
   readonly limitsPresence: boolean;
   readonly presences: Iterable<PresenceRecord>;

@@ -1,21 +1,19 @@
 /** User groups as clients know them (spec 2.5; behaviour 3.1, 3.6). */
-import type { systemGroupNames } from "../../schemas/group-settings.ts";
-import type { UserRecord } from "../../schemas/records.ts";
 import { seconds } from "../domain/presence.ts";
+import { directSystemGroups } from "../domain/system-groups.ts";
+import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
 export const userGroupsState: Section = (view) => {
   const nobody = view.groups.system("role:nobody")?.id ?? 0;
   const groups = [...view.groups.all()].filter((group) => group.name !== null && group.isActive);
-  const users = [...view.users.all()].filter((user) => user.isActive);
+  const byRole = membersByRole(view);
   return {
     realm_user_groups: groups.map((group) => ({
       id: group.id,
       name: group.name,
       description: group.description,
-      members: group.isSystem
-        ? users.filter((user) => directSystemGroup(user) === group.name).map((user) => user.id)
-        : [...group.memberIds],
+      members: group.isSystem ? (byRole.get(group.name ?? "") ?? []) : activeMembers(view, group.memberIds),
       direct_subgroup_ids: [...group.subgroupIds],
       creator_id: group.creatorId,
       date_created: group.createdAt === null ? null : seconds(group.createdAt),
@@ -31,14 +29,21 @@ export const userGroupsState: Section = (view) => {
   };
 };
 
-/** The one system group that a role is a direct member of (behaviour 3.1). */
-function directSystemGroup(user: UserRecord): string {
-  const byRole: Readonly<Record<number, (typeof systemGroupNames)[number]>> = {
-    100: "role:owners",
-    200: "role:administrators",
-    300: "role:moderators",
-    400: "role:members",
-    600: "role:everyone",
-  };
-  return byRole[user.role] ?? "role:nobody";
+/** Direct members of the system groups, ascending. */
+function membersByRole(view: View): ReadonlyMap<string, number[]> {
+  const members = new Map<string, number[]>();
+  for (const user of [...view.users.all()].sort((a, b) => a.id - b.id)) {
+    if (!user.isActive) continue;
+    for (const name of directSystemGroups(view, user)) {
+      const known = members.get(name);
+      if (known === undefined) members.set(name, [user.id]);
+      else known.push(user.id);
+    }
+  }
+  return members;
+}
+
+/** Deactivated people keep their place and are not shown (behaviour 2.20). */
+function activeMembers(view: View, ids: readonly number[]): number[] {
+  return ids.filter((id) => view.users.get(id)?.isActive === true).sort((a, b) => a - b);
 }

@@ -1,32 +1,54 @@
-/** GET /users (spec 4.15, D27): everybody the viewer may know of. */
+/** GET /users and GET /users/{id or email} (spec 2.6, 4.15, D27): those of whom the viewer may know. */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/records.ts";
-import { canAccessUser, userBody } from "../domain/people.ts";
+import { canAccessUser, knownPeople, type UserBody, userBody } from "../domain/people.ts";
 import type { View } from "../domain/view.ts";
+import { type ProfileDatumBody, profileData } from "./profile-data.ts";
 
-export interface UsersQuery {
-  readonly client_gravatar: boolean;
-  readonly include_custom_profile_fields: boolean;
-  readonly user_ids?: readonly number[] | undefined;
+export interface MemberOptions {
+  readonly clientGravatar: boolean;
+  readonly includesProfile: boolean;
 }
 
-export function listUsers(
+export type MemberBody = UserBody & { readonly profile_data?: Record<string, ProfileDatumBody> };
+
+/** The user object (spec 2.6) for a viewer, with the profile where it was asked for: people's, and never for spectators. */
+export function memberBody(
+  view: View,
+  user: UserRecord,
+  viewer: UserRecord | null,
+  options: MemberOptions,
+): MemberBody {
+  const body = userBody(user, viewer, options.clientGravatar);
+  const hasProfile = options.includesProfile && viewer !== null && user.botType === null;
+  return hasProfile ? { ...body, profile_data: profileData(view, user) } : body;
+}
+
+/** Whether there is somebody to list for: spectators only where the organization lets them in (D27). */
+export function checkSpectator(view: View, viewer: UserRecord | null): Refusal | null {
+  return viewer === null && view.realm.settings["enable_spectator_access"] !== true ? refuse.notLoggedIn() : null;
+}
+
+/** Those with the given ids, ascending; unknown ids, and people of whom the viewer may not know, are left out. */
+export function membersWithIds(
   view: View,
   viewer: UserRecord | null,
-  query: UsersQuery,
-): { readonly kind: "ok"; readonly answer: { readonly members: readonly unknown[] } } | Refusal {
-  if (viewer === null && view.realm.settings["enable_spectator_access"] !== true) return refuse.notLoggedIn();
-  const wanted =
-    query.user_ids === undefined
-      ? [...view.users.all()]
-      : [...new Set(query.user_ids)].flatMap((id) => view.users.get(id) ?? []);
-  const members = wanted
+  ids: Iterable<number>,
+  options: MemberOptions,
+): MemberBody[] {
+  return [...new Set(ids)]
+    .sort((a, b) => a - b)
+    .flatMap((id) => view.users.get(id) ?? [])
     .filter((user) => viewer === null || canAccessUser(view, viewer, user))
+    .map((user) => memberBody(view, user, viewer, options));
+}
+
+/** Everybody of whom a restricted guest may know, ascending; null: that is everybody. */
+export function knownMembers(view: View, viewer: UserRecord, options: MemberOptions): MemberBody[] | null {
+  const known = knownPeople(view, viewer);
+  if (known === null) return null;
+  return [...view.users.all()]
+    .filter((user) => user.botType !== null || known.has(user.id))
     .sort((a, b) => a.id - b.id)
-    .map((user) => {
-      const body = userBody(user, viewer, query.client_gravatar);
-      const hasProfile = query.include_custom_profile_fields && viewer !== null && user.botType === null;
-      return hasProfile ? { ...body, profile_data: {} } : body;
-    });
-  return { kind: "ok", answer: { members } };
+    .map((user) => memberBody(view, user, viewer, options));
 }

@@ -9,7 +9,9 @@ import { canReadMessage, hasMetadataAccess, hasReceived, isGuest } from "../doma
 import { legacyPresence, modernPresence } from "../domain/presence.ts";
 import type { View } from "../domain/view.ts";
 import { channelBody, defaultChannelIds, subscriptionBody } from "../queries/channels.ts";
+import { customEmoji } from "../queries/emoji.ts";
 import { flagsOf, messageBody } from "../queries/messages.ts";
+import { realmBot } from "./bot-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";
 import { realmUser } from "./realm-user-events.ts";
 
@@ -110,8 +112,11 @@ const subscription: EventKind = {
 };
 
 const defaultStreams: EventKind = {
-  key: (_view, _record, user) => (isGuest(user) ? null : ""),
-  build: (view) => [{ type: "default_streams", default_streams: defaultChannelIds(view) }],
+  // Guests join no channels by default; they are told so when they become guests.
+  key: (_view, record, user) => (isGuest(user) ? (record.audience.to === "users" ? "guest" : null) : ""),
+  build: (view, _record, user) => [
+    { type: "default_streams", default_streams: isGuest(user) ? [] : defaultChannelIds(view) },
+  ],
 };
 
 /** Of the newly online, those whom the viewer may know of, where the server limits it (spec 4.7). */
@@ -160,14 +165,32 @@ const presence: EventKind = {
   },
 };
 
+/** Told to whoever may know the person (behaviour 2.12). */
+const userStatus: EventKind = {
+  key(view, record, viewer) {
+    const person = view.users.get(record.body["user_id"] as number);
+    return person !== undefined && canAccessUser(view, viewer, person) ? "" : null;
+  },
+  build: plain.build,
+};
+
+/** A list of all, as it is now. */
+const realmEmoji: EventKind = {
+  key: () => "",
+  build: (view) => [{ type: "realm_emoji", op: "update", realm_emoji: customEmoji(view) }],
+};
+
 const kinds: Readonly<Record<string, EventKind>> = {
   message,
   delete_message: deleteMessage,
   stream,
   subscription,
   realm_user: realmUser,
+  realm_emoji: realmEmoji,
+  realm_bot: realmBot,
   default_streams: defaultStreams,
   presence,
+  user_status: userStatus,
 };
 
 export function eventKind(type: string): EventKind {

@@ -6,13 +6,14 @@
 
 import { command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { EventRecord, QueueRecord, SubscriptionRecord } from "../../schemas/records.ts";
+import type { EventRecord, QueueRecord, SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
 import { hasMetadataAccess } from "../domain/permissions.ts";
 import type { Delta, EventSink } from "../runtime/dispatcher.ts";
 import type { StagedEvent } from "../runtime/effects-applier.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { holdsCopy, sharesPublic } from "./audience.ts";
 import { EncodedEvent } from "./encoded-event.ts";
+import { KeyHolders } from "./key-holders.ts";
 import { LiveQueue, noReader } from "./queue.ts";
 import { QueueRegistry } from "./queue-registry.ts";
 
@@ -25,10 +26,15 @@ const collectIdleMs = 60_000;
 
 export class Hub implements EventSink {
   readonly realm: Realm;
+  /** Sockets and held polls by the key that opened them. */
+  readonly keyHolders: KeyHolders;
   readonly #queues: QueueRegistry;
   #deliveries: Delivery[] = [];
   #ended: LiveQueue[] = [];
+  #departed: number[] = [];
   #newlyOnline = new Set<number>();
+  /** Told after the flush whose account is deactivated: sockets without a queue end, too. */
+  onDeparture: (userId: number) => void = () => undefined;
   /** Polls that got something in this publication and are answered at its end. */
   readonly #polled = new Set<LiveQueue>();
 
@@ -38,6 +44,7 @@ export class Hub implements EventSink {
   constructor(realm: Realm, limitsPresence: boolean) {
     this.realm = realm;
     this.#limitsPresence = limitsPresence;
+    this.keyHolders = new KeyHolders(realm.view);
     this.#queues = new QueueRegistry(realm.view);
     for (const record of realm.projections.queues.all()) this.#open(record);
     realm.dispatcher.attach(this);
@@ -62,6 +69,7 @@ export class Hub implements EventSink {
 
   /** Follows the rows that decide who reads what. */
   changed(delta: Delta): void {
+    this.keyHolders.changed(delta);
     if (delta.table === "queues") {
       const id = delta.key as string;
       const known = this.#queues.get(id);
@@ -71,6 +79,8 @@ export class Hub implements EventSink {
       const [userId, channelId] = delta.key as [number, number];
       const row = delta.row as SubscriptionRecord | null;
       this.#queues.subscriptionChanged(userId, channelId, row?.isActive === true);
+    } else if (delta.table === "users" && (delta.row as UserRecord | null)?.isActive === false) {
+      this.#departed.push(delta.key as number);
     }
   }
 
@@ -158,6 +168,12 @@ export class Hub implements EventSink {
     }
     if (this.#polled.size > 0) this.#polled.clear();
     if (this.#ended.length > 0) this.#dismissEnded();
+    if (this.#departed.length > 0) {
+      const departed = this.#departed;
+      this.#departed = [];
+      for (const userId of departed) this.onDeparture(userId);
+    }
+    this.keyHolders.publish();
   }
 
   #deliver(queue: LiveQueue, event: EncodedEvent): void {

@@ -8,6 +8,7 @@ import type { UserRecord } from "../../schemas/records.ts";
 import type { Call, Handled } from "../runtime/calls.ts";
 import type { EncodedEvent } from "./encoded-event.ts";
 import type { Hub } from "./hub.ts";
+import type { KeyEnd, KeyHolder } from "./key-holders.ts";
 import { type LiveQueue, noReader } from "./queue.ts";
 import { isLost, readSlice } from "./replay.ts";
 
@@ -23,7 +24,12 @@ export function poll(hub: Hub, user: UserRecord, request: PollRequest, call: Cal
   const after = Math.max(request.lastEventId, queue.record.createdAtPosition - 1);
   if (isLost(hub.realm, queue, after)) return Promise.resolve(refuse.badEventQueueId(queue.id));
   return new Promise((resolve) => {
-    const held = new HeldPoll(hub, queue, after, resolve);
+    const keyHash = call.keyHash ?? "";
+    const held = new HeldPoll(hub, queue, after, (handled) => {
+      hub.keyHolders.remove(keyHash, held);
+      resolve(handled);
+    });
+    hub.keyHolders.add(keyHash, held);
     endFormerReader(queue);
     queue.reader = held;
     call.onAbort(() => held.abandon());
@@ -42,7 +48,7 @@ function endFormerReader(queue: LiveQueue): void {
 /** collecting: reading the log, over several passes if it is long; holding: waiting for the first event. */
 type State = "collecting" | "holding" | "over";
 
-class HeldPoll {
+class HeldPoll implements KeyHolder {
   readonly kind = "poll" as const;
   readonly #hub: Hub;
   readonly #queue: LiveQueue;
@@ -174,11 +180,16 @@ class HeldPoll {
     this.#end(this.#state === "collecting" ? noEvents : this.#answer());
   }
 
+  /** What it was to get waits for who comes with a good key. */
+  keyEnded(cause: KeyEnd): void {
+    this.abandon(cause === "deactivated" ? refuse.userDeactivated() : refuse.invalidApiKey());
+  }
+
   /** The client hung up: what it was to get is given to the next reader. */
-  abandon(): void {
+  abandon(answer: Handled = noEvents): void {
     if (this.#state === "collecting") this.#giveBack(this.#after + 1);
     else if (this.#firstPushed !== null) this.#giveBack(this.#firstPushed);
-    this.#end(noEvents);
+    this.#end(answer);
   }
 
   #giveBack(from: number): void {

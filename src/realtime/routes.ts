@@ -7,6 +7,7 @@ import { limits } from "../../schemas/limits.ts";
 import { deleteQueue, getEvents, registerQueue } from "../../schemas/queues.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { featureLevel, serverVersion } from "../../schemas/server.ts";
+import { type BotQueueDefaults, botQueueDefaults } from "../domain/bots.ts";
 import { readNarrow, termsOf } from "../domain/narrow.ts";
 import { isGuest } from "../domain/permissions.ts";
 import { registerState } from "../queries/register-state.ts";
@@ -52,13 +53,12 @@ export function realtimeRoutes(options: RealtimeRouteOptions) {
 async function register(call: Call<RegisterParams>, options: RealtimeRouteOptions): Promise<Handled> {
   const { realm, params } = call;
   const caller = callerOf(call);
-  if (params.all_public_streams && isGuest(caller)) return refuse.badRequest("User not authorized for this query");
-  const narrow = (params.narrow ?? []) as [string, string][];
-  const narrowed = readNarrow(realm.view, caller, termsOf(narrow));
+  const queueOptions = optionsOf(params, botQueueDefaults(realm.view, caller));
+  if (queueOptions.allPublicStreams && isGuest(caller)) return refuse.badRequest("User not authorized for this query");
+  const narrowed = readNarrow(realm.view, caller, termsOf(queueOptions.narrow));
   if ("kind" in narrowed) return narrowed;
 
   const queueId = `${realm.epoch}-${randomBytes(12).toString("hex")}`;
-  const queueOptions = optionsOf(params, narrow);
   const lifespanMs = Math.max(options.idleQueueTimeoutMs, (params.queue_lifespan_secs ?? 0) * 1000);
   const registered = await realm.dispatcher.ask(
     command(
@@ -92,6 +92,7 @@ function stateAt(
     presenceHistoryDays: params.presence_history_limit_days ?? limits.presence_history_days,
     allowsNullNotifications: queueOptions.capabilities.includes("notification_settings_null"),
     takesSettingsObject: queueOptions.capabilities.includes("user_settings_object"),
+    allowsIncompleteUserList: queueOptions.capabilities.includes("user_list_incomplete"),
     siteUrl: call.siteUrl,
     limitsPresence: options.limitsPresence,
     presences: realm.projections.presence.all(),
@@ -107,16 +108,17 @@ function stateAt(
   };
 }
 
-function optionsOf(params: RegisterParams, narrow: readonly (readonly [string, string])[]): QueueOptions {
+/** @param defaults what holds where the request does not say */
+function optionsOf(params: RegisterParams, defaults: BotQueueDefaults): QueueOptions {
   const declared = Object.entries(params.client_capabilities ?? {});
   return {
     applyMarkdown: params.apply_markdown,
     clientGravatar: params.client_gravatar,
     slimPresence: params.slim_presence,
-    allPublicStreams: params.all_public_streams,
+    allPublicStreams: params.all_public_streams ?? defaults.allPublicStreams,
     includeSubscribers: params.include_subscribers !== "false",
     eventTypes: params.event_types ?? null,
-    narrow,
+    narrow: (params.narrow as [string, string][] | null | undefined) ?? defaults.narrow,
     capabilities: declared.filter(([, value]) => value).map(([name]) => name),
   };
 }

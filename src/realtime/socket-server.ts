@@ -6,14 +6,13 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebS
 import type { Refusal } from "../../schemas/errors.ts";
 import { errorBody, errorCodes, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
-import type { Perform } from "../runtime/calls.ts";
+import type { Authenticated, Perform } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { Realm } from "../runtime/realm.ts";
 import type { Hub } from "./hub.ts";
 import { SocketSession } from "./socket-session.ts";
 
-type Credentials = { readonly caller: UserRecord } | Refusal;
+type Credentials = Authenticated | Refusal;
 
 export interface SocketServerOptions {
   readonly realmOf: (host: string) => Realm;
@@ -32,7 +31,7 @@ export interface SocketServerOptions {
 /** What uWS keeps with a socket. The session is made when it opens. */
 interface SocketData {
   readonly realm: Realm;
-  readonly user: UserRecord | null;
+  readonly credentials: Authenticated | null;
   readonly format: "json" | "msgpack";
   readonly host: string;
   readonly userAgent: string;
@@ -47,6 +46,7 @@ export class SocketServer {
   readonly #sessions = new Set<SocketSession>();
   /** Sockets per realm and person. */
   readonly #counts = new Map<string, number>();
+  readonly #followed = new WeakSet<Hub>();
   #isDraining = false;
 
   constructor(options: SocketServerOptions) {
@@ -96,7 +96,7 @@ export class SocketServer {
     const isPacked = offered.some((name) => name.trim() === "msgpack");
     const data: SocketData = {
       realm,
-      user: credentials === null ? null : credentials.caller,
+      credentials,
       format: isPacked ? "msgpack" : "json",
       host,
       userAgent: request.getHeader("user-agent"),
@@ -122,6 +122,8 @@ export class SocketServer {
   #open(socket: Socket): void {
     const data = socket.getUserData();
     const { realm } = data;
+    const hub = this.#options.hubOf(realm);
+    this.#followDepartures(hub);
     const session: SocketSession = new SocketSession(
       {
         send: (bytes, isBinary) => socket.send(bytes, isBinary),
@@ -130,7 +132,7 @@ export class SocketServer {
       },
       {
         realm,
-        hub: this.#options.hubOf(realm),
+        hub,
         format: data.format,
         client: this.#options.clientName(data.userAgent),
         siteUrl: `${this.#options.isSecure ? "https" : "http"}://${data.host}`,
@@ -145,7 +147,16 @@ export class SocketServer {
     );
     data.session = session;
     this.#sessions.add(session);
-    session.start(data.user);
+    session.start(data.credentials);
+  }
+
+  /** Deactivation ends every socket of the person at once; it is rare, so all sessions are looked through. */
+  #followDepartures(hub: Hub): void {
+    if (this.#followed.has(hub)) return;
+    this.#followed.add(hub);
+    hub.onDeparture = (userId) => {
+      for (const session of this.#sessions) session.departed(hub, userId);
+    };
   }
 
   #closed(socket: Socket): void {

@@ -7,12 +7,13 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { lookUp } from "../domain/look-up.ts";
-import type { Perform, Performed } from "../runtime/calls.ts";
+import type { Authenticated, Perform, Performed } from "../runtime/calls.ts";
 import { bodyOf } from "../runtime/entry.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { type CloseCause, closeCodes } from "./close-codes.ts";
 import type { EncodedEvent } from "./encoded-event.ts";
 import type { Hub } from "./hub.ts";
+import type { KeyEnd, KeyHolder } from "./key-holders.ts";
 import type { LiveQueue } from "./queue.ts";
 import { isLost } from "./replay.ts";
 import { decodeFrame, encodeReply, type Format, type Frame } from "./socket-frames.ts";
@@ -37,7 +38,7 @@ export interface SessionOptions {
   readonly address: string;
   readonly perform: Perform;
   /** Address and key to a person, or why not; failed attempts are counted (D28). */
-  readonly verify: (email: string, key: string) => { readonly caller: UserRecord } | Refusal;
+  readonly verify: (email: string, key: string) => Authenticated | Refusal;
   /** Frames count against the same limits as REST; null: it may pass. Operations count themselves. */
   readonly limitFrame: (userId: number) => Refusal | null;
   /** false: the person has too many sockets. */
@@ -66,15 +67,19 @@ function nextSessionNumber(): number {
   return sessions;
 }
 
-export class SocketSession {
+export class SocketSession implements KeyHolder {
   readonly #connection: Connection;
   readonly #options: SessionOptions;
   #user: UserRecord | null = null;
+  /** Hash of the key that let it in; "" before. */
+  #keyHash = "";
   #reader: SocketReader | null = null;
   #isOpen = true;
   #callsPending = 0;
   #framesRefused = 0;
-  #isDraining = false;
+  #hasLostKey = false;
+  /** Why it closes when the calls in flight are answered; null: it does not. */
+  #closing: CloseCause | null = null;
   readonly #timer = `socket:${nextSessionNumber()}`;
 
   constructor(connection: Connection, options: SessionOptions) {
@@ -82,10 +87,10 @@ export class SocketSession {
     this.#options = options;
   }
 
-  /** @param user who the upgrade's header said it is; null: the first frame will say */
-  start(user: UserRecord | null): void {
-    if (user === null) this.#awaitCredentials();
-    else this.#admit(user);
+  /** @param credentials who the upgrade's header said it is; null: the first frame will say */
+  start(credentials: Authenticated | null): void {
+    if (credentials === null) this.#awaitCredentials();
+    else this.#admit(credentials);
   }
 
   get isOpen(): boolean {
@@ -102,19 +107,21 @@ export class SocketSession {
     );
   }
 
-  #admit(user: UserRecord): boolean {
-    if (!this.#options.admit(user.id)) {
+  #admit({ caller, keyHash }: Authenticated): boolean {
+    if (!this.#options.admit(caller.id)) {
       this.close("rateLimited");
       return false;
     }
-    this.#user = user;
+    this.#user = caller;
+    this.#keyHash = keyHash;
+    this.#options.hub.keyHolders.add(keyHash, this);
     this.#options.realm.dispatcher.wheel.cancel(this.#timer);
     return true;
   }
 
   /** A frame arrived. The bytes are valid only now. */
   receive(bytes: Uint8Array, isBinary: boolean): void {
-    if (!this.#isOpen) return;
+    if (!this.#isOpen || this.#hasLostKey) return;
     if (bytes.byteLength > limits.ws_frame_bytes_max) {
       this.#reply(null, refuse.badRequest(`A frame has at most ${limits.ws_frame_bytes_max} bytes`));
       this.close("frameTooLarge");
@@ -161,7 +168,7 @@ export class SocketSession {
       this.close(lookUp(closeCauses, verified.code) ?? "notAuthenticated");
       return;
     }
-    if (!this.#admit(verified.caller)) return;
+    if (!this.#admit(verified)) return;
     const { realm } = this.#options;
     const body = { result: "success", msg: "", user_id: verified.caller.id, realm_name: realm.view.realm.name };
     this.#send(encodeReply(this.#options.format, frame.ref, JSON.stringify(body)));
@@ -203,9 +210,9 @@ export class SocketSession {
       realm,
       method: operation.method,
       path: operation.path,
-      readParams: () => operation.params,
+      readParams: () => ({ values: operation.params, files: [] }),
       hasCredentials: true,
-      credentials: { caller: user },
+      credentials: { caller: user, keyHash: this.#keyHash },
       client,
       siteUrl,
       userAgent,
@@ -222,7 +229,7 @@ export class SocketSession {
       this.#send(encodeReply(this.#options.format, frame.ref, body));
       after?.();
       this.#countRefused(result.status === 429);
-      if (this.#isDraining && this.#callsPending === 0) this.close("goingAway");
+      if (this.#closing !== null && this.#callsPending === 0) this.close(this.#closing);
     };
     if (performed instanceof Promise) void performed.then(answer);
     else answer(performed);
@@ -279,7 +286,7 @@ export class SocketSession {
 
   /** One queue per socket: an earlier one of this socket waits for another reader. */
   #attach(queue: LiveQueue, after: number): void {
-    if (!this.#isOpen) return;
+    if (!this.#isOpen || this.#hasLostKey) return;
     this.#reader?.release();
     const { reader: former } = queue;
     const reader = new SocketReader(this.#options.hub, queue, {
@@ -327,8 +334,25 @@ export class SocketSession {
 
   /** Shutdown: calls in flight are finished first. */
   drain(): void {
-    this.#isDraining = true;
-    if (this.#callsPending === 0) this.close("goingAway");
+    this.#closeAfterCalls("goingAway");
+  }
+
+  /** Nothing more is heard or told; an answer that is under way may be the one with the new key, and still goes out. */
+  keyEnded(cause: KeyEnd): void {
+    this.#hasLostKey = true;
+    this.#reader?.release();
+    this.#reader = null;
+    this.#closeAfterCalls(cause);
+  }
+
+  #closeAfterCalls(cause: CloseCause): void {
+    this.#closing = cause;
+    if (this.#callsPending === 0) this.close(cause);
+  }
+
+  /** Somebody of the hub's realm was deactivated. */
+  departed(hub: Hub, userId: number): void {
+    if (this.#options.hub === hub && this.#user?.id === userId) this.close("deactivated");
   }
 
   drained(): void {
@@ -353,7 +377,10 @@ export class SocketSession {
     this.#options.realm.dispatcher.wheel.cancel(this.#timer);
     this.#reader?.release();
     this.#reader = null;
-    if (this.#user !== null) this.#options.leave(this.#user.id);
+    if (this.#user !== null) {
+      this.#options.leave(this.#user.id);
+      this.#options.hub.keyHolders.remove(this.#keyHash, this);
+    }
     this.#user = null;
   }
 }

@@ -18,13 +18,48 @@ export interface EncodedAnswer {
   readonly etag?: string;
 }
 
-export type Handled = AskResult | EncodedAnswer;
+/** An answer that is ready to be sent as it is, envelope and all; it is shared by many answers and never written to. */
+export interface WholeAnswer {
+  readonly kind: "whole";
+  /** UTF-8 JSON of an object. */
+  readonly body: Buffer;
+  /** As in EncodedAnswer. */
+  readonly etag: string;
+}
+
+export type Handled = AskResult | EncodedAnswer | WholeAnswer;
+
+/** A file in a multipart body. */
+export interface UploadedFile {
+  /** What the client calls it, without folders and control characters: a label, never a path. */
+  readonly filename: string;
+  /** What the client says that it is: nothing here believes it. */
+  readonly contentType: string;
+  readonly bytes: Buffer;
+}
+
+/** What was sent with a call: one value per name, and files where the operation takes them. */
+export interface Submitted {
+  readonly values: ReadonlyMap<string, string>;
+  readonly files: readonly UploadedFile[];
+}
+
+/** Whom good credentials name, and by which key. */
+export interface Authenticated {
+  readonly caller: UserRecord;
+  /** SHA-256 of the key (S2). */
+  readonly keyHash: string;
+}
 
 export interface Call<P = unknown> {
   readonly realm: Realm;
   /** null where the operation allows anonymous callers. */
   readonly caller: UserRecord | null;
+  /** Hash of the key that the caller showed; null for anonymous ones. */
+  readonly keyHash: string | null;
   readonly params: P;
+  /** None where the operation does not declare `upload`; each within its bound. */
+  readonly files: readonly UploadedFile[];
   /** Name of the client program (D35). */
   readonly client: string;
   /** What the client calls this server, e.g. `https://chat.example.org`. */
@@ -65,10 +100,10 @@ export interface RawCall {
   /** Below /api/v1, still percent-encoded. */
   readonly path: string;
   /** Called when the caller is known to be admitted. */
-  readonly readParams: () => ReadonlyMap<string, string> | Refusal;
+  readonly readParams: (takesFiles: boolean) => Submitted | Refusal;
   /** Whether any were sent, good or bad. */
   readonly hasCredentials: boolean;
-  readonly credentials: { readonly caller: UserRecord } | Refusal;
+  readonly credentials: Authenticated | Refusal;
   readonly client: string;
   readonly siteUrl: string;
   readonly userAgent: string;

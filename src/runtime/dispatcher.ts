@@ -21,6 +21,7 @@ import { type AskResult, type Entry, type IdempotencyClaim, ok } from "./entry.t
 import { IdempotencyKeys } from "./idempotency.ts";
 import { Ledger } from "./ledger.ts";
 import { isVolatile, Line } from "./line.ts";
+import { Observers } from "./observers.ts";
 import { PresenceBatches } from "./presence-batches.ts";
 import { RealmView, type TurnState } from "./realm-view.ts";
 import { Tickets } from "./tickets.ts";
@@ -57,17 +58,21 @@ export interface DispatcherOptions {
   readonly alarm: Alarm;
   /** Whether there is room on the disk (M5). */
   readonly acceptsWrites: () => boolean;
+  /** Removes a file that no row on disk claims any more. */
+  readonly discard: (file: string) => void;
 }
 
 export class Dispatcher {
   readonly view: RealmView;
   readonly wheel: TimerWheel;
   readonly ledger: Ledger;
+  readonly observers = new Observers();
   readonly #environment: Environment;
   readonly #projections: RealmProjections;
   readonly #clock: Clock;
   readonly #alarm: Alarm;
   readonly #acceptsWrites: () => boolean;
+  readonly #discard: (file: string) => void;
   readonly #turn: TurnState;
   readonly #runner: CommandRunner;
   readonly #line = new Line();
@@ -92,6 +97,7 @@ export class Dispatcher {
     this.#clock = options.clock;
     this.#alarm = options.alarm;
     this.#acceptsWrites = options.acceptsWrites;
+    this.#discard = options.discard;
     this.ledger = Ledger.open(options.environment);
     this.#turn = this.ledger.turn;
     this.view = new RealmView(options.environment, options.projections, this.#turn, () =>
@@ -272,6 +278,7 @@ export class Dispatcher {
       this.#projections.apply(delta);
       this.view.cache.apply(delta);
       this.#tellSink(() => this.#sink.changed(delta));
+      this.observers.note(delta);
     }
     for (const row of staged.presences) {
       this.#projections.apply({ table: "presence", key: row.userId, row });
@@ -281,6 +288,7 @@ export class Dispatcher {
     for (const command of staged.tells)
       this.#line.push({ command, source: { kind: "told" }, settle: null, claim: null });
     for (const wake of staged.wakes) this.wheel.set(wake.name, wake.afterMs, () => this.tell(wake.command));
+    for (const file of staged.discards) this.#settlements.push(() => this.#discard(file));
     if (staged.earliestTimer !== null) this.#timers.scheduled(staged.earliestTimer);
     for (const { ticket, answer } of staged.replies) {
       const settle = this.#tickets.take(ticket)?.settle ?? null;
@@ -327,6 +335,7 @@ export class Dispatcher {
     this.#settlements = [];
     for (const settle of settlements) settle();
     this.#tellSink(() => this.#sink.publish());
+    this.#tellSink(() => this.observers.publish());
     const isDry = this.#line.length === 0 && this.#line.heldLength === 0;
     if (isDry && this.#recoveredUpTo !== null) this.#recover(this.#recoveredUpTo);
     // At a shutdown, what stands in rows goes on at the next start.
@@ -366,7 +375,8 @@ export class Dispatcher {
 
   /** When the next durable timer is due; 0: something waits to be done at once; null: nothing does. */
   get nextDueAt(): number | null {
-    const hasWork = this.#line.length > 0 || this.#environment.keys("mailbox", { limit: 1 }).length > 0;
+    const hasRows = (table: "mailbox" | "mails") => this.#environment.keys(table, { limit: 1 }).length > 0;
+    const hasWork = this.#line.length > 0 || hasRows("mailbox") || hasRows("mails");
     return hasWork ? 0 : (this.#environment.keys("timers", { limit: 1 })[0]?.[0] ?? null);
   }
 

@@ -24,6 +24,8 @@ export interface Staged {
   readonly wakes: { name: string; afterMs: number; command: Command }[];
   readonly replies: { ticket: Ticket; answer: Answer }[];
   readonly presences: PresenceRecord[];
+  /** Files that no row claims any more. */
+  readonly discards: string[];
   readonly counters: [CounterName, number][];
   earliestTimer: number | null;
   position: number;
@@ -40,6 +42,7 @@ export function newStage(): Staged {
     wakes: [],
     replies: [],
     presences: [],
+    discards: [],
     counters: [],
     earliestTimer: null,
     position: 0,
@@ -57,6 +60,7 @@ export function clearStage(staged: Staged, turn: TurnState): void {
   staged.wakes.length = 0;
   staged.replies.length = 0;
   staged.presences.length = 0;
+  staged.discards.length = 0;
   staged.counters.length = 0;
   staged.earliestTimer = null;
   staged.position = turn.position;
@@ -65,9 +69,11 @@ export function clearStage(staged: Staged, turn: TurnState): void {
   staged.eventBytes = 0;
 }
 
+const durableKinds: ReadonlySet<Effect["kind"]> = new Set(["put", "remove", "emit", "schedule", "bury"]);
+
 /** Whether any effect needs the disk; if not, the command needs no nested transaction. */
 export function isDurable(effect: Effect): boolean {
-  return effect.kind === "put" || effect.kind === "remove" || effect.kind === "emit" || effect.kind === "schedule";
+  return durableKinds.has(effect.kind);
 }
 
 /** @throws Error when a write fails to encode or the key is too long: the command rolls back alone (M6) */
@@ -107,11 +113,20 @@ export function applyEffect(effect: Effect, environment: Environment, turn: Turn
       });
       staged.earliestTimer = Math.min(staged.earliestTimer ?? effect.dueAt, effect.dueAt);
       return;
+    case "bury": {
+      const { command, error } = effect;
+      const sequence = ++staged.sequence;
+      staged.bytes += environment.put("deadLetters", sequence, { sequence, command, diedAt: turn.now, error });
+      return;
+    }
     case "wake":
       staged.wakes.push({ name: effect.name, afterMs: effect.afterMs, command: effect.command });
       return;
     case "reply":
       staged.replies.push({ ticket: effect.ticket, answer: effect.answer });
+      return;
+    case "discard":
+      staged.discards.push(effect.file);
       return;
     case "present":
       // The row took the position as its update id (E1).

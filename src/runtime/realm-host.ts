@@ -16,7 +16,7 @@ export interface RealmHostOptions {
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;
   /** A realm was opened: wire what serves it. */
-  readonly onOpen: (realm: Realm) => void;
+  readonly onOpen: (realm: Realm, entry: RealmEntry) => void;
 }
 
 /** How long the list of realms is believed when a name is not in it. */
@@ -73,7 +73,7 @@ export class RealmHost {
     });
     this.#open.set(entry.id, realm);
     if (entry.dueHint !== 0) this.#options.root.putRealm({ ...entry, dueHint: 0 });
-    this.#options.onOpen(realm);
+    this.#options.onOpen(realm, entry);
     return realm;
   }
 

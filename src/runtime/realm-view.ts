@@ -42,6 +42,9 @@ export class RealmView implements View {
   get users() {
     return this.#projections.users;
   }
+  get bots() {
+    return this.#projections.bots;
+  }
   get channels() {
     return this.#projections.channels;
   }
@@ -53,6 +56,9 @@ export class RealmView implements View {
   }
   get realmEmoji() {
     return this.#projections.realmEmoji;
+  }
+  get peopleVersions() {
+    return this.#projections.peopleVersions;
   }
   apiKey(hash: string) {
     return this.#projections.apiKeys.get(hash);

@@ -1,9 +1,11 @@
 /** One open realm: its environment, projections, dispatcher and event log. Realms share nothing (architecture, idea 1). */
 import { randomBytes } from "node:crypto";
+import { claimedFiles } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { View } from "../domain/view.ts";
 import { type Environment, openEnvironment } from "../store/environment.ts";
 import { EventLog } from "../store/event-log.ts";
+import { FileStore, filesFolder } from "../store/files.ts";
 import { migrateEnvironment, storeVersion } from "../store/migrations.ts";
 import { RealmProjections } from "../store/projections/realm-projections.ts";
 import type { Clock } from "./clock.ts";
@@ -24,6 +26,7 @@ export class Realm {
   readonly projections: RealmProjections;
   readonly dispatcher: Dispatcher;
   readonly log: EventLog;
+  readonly files: FileStore;
   /** Part of every queue id; a restored backup begins a new one (E1). */
   readonly epoch: string;
 
@@ -37,15 +40,23 @@ export class Realm {
       void this.environment.close();
       throw error;
     }
+    this.files = new FileStore({
+      folder: filesFolder(options.folder),
+      acceptsWrites: options.acceptsWrites,
+      report: (error) => options.alarm.bug(error, null),
+    });
     this.dispatcher = new Dispatcher({
       environment: this.environment,
       projections: this.projections,
       clock: options.clock,
       alarm: options.alarm,
       acceptsWrites: options.acceptsWrites,
+      discard: (file) => this.files.discard(file),
     });
     this.log = new EventLog(this.environment);
     this.#keepUp();
+    const claimed = () => claimedFiles(this.view.users.all(), this.view.realmEmoji.all());
+    this.files.sweep(claimed).catch((error: unknown) => options.alarm.bug(error, null));
   }
 
   get view(): View {
@@ -85,6 +96,7 @@ export class Realm {
   /** @returns when the next durable timer is due; 0: something waits to be done at once; null: nothing does */
   async close(): Promise<number | null> {
     await this.dispatcher.close();
+    await this.files.idle();
     const dueHint = this.dispatcher.nextDueAt;
     await this.environment.close();
     return dueHint;

@@ -1,9 +1,12 @@
 /** Copies, restores and checks of a data folder. A restored one begins new epochs, so that old queues are void (E1). */
 import { randomBytes } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
-import { join } from "node:path";
+import { copyFile, mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { avatarFiles, emojiFiles } from "../../schemas/files.ts";
 import { rowFields, type TableName } from "../../schemas/records.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
+import { filesFolder, listFiles } from "./files.ts";
 import type { RootStore } from "./root.ts";
 
 function folderOf(dataDir: string, id: number): string {
@@ -17,11 +20,29 @@ export async function backupFolder(root: RootStore, dataDir: string, target: str
   for (const { id } of root.realms()) {
     const environment = openEnvironment(folderOf(dataDir, id));
     mkdirSync(folderOf(target, id), { recursive: true, mode: 0o700 });
+    // Before, because a file may be given up while the rest is copied; and after, because one may be added.
+    await copyFiles(folderOf(dataDir, id), folderOf(target, id));
     await environment.backup(folderOf(target, id));
     await environment.close();
+    await copyFiles(folderOf(dataDir, id), folderOf(target, id));
   }
   for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith("zuliprc"))) {
     copyFileSync(join(dataDir, name), join(target, name));
+  }
+}
+
+/** Copies what is not there yet: a file never changes. What a row does not claim is swept when the copy is opened. */
+async function copyFiles(realm: string, target: string): Promise<void> {
+  for (const name of await listFiles(filesFolder(realm))) {
+    const copy = join(filesFolder(target), name);
+    if (existsSync(copy)) continue;
+    await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
+    try {
+      await copyFile(join(filesFolder(realm), name), copy);
+    } catch (error) {
+      // Removed since it was listed.
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    }
   }
 }
 
@@ -46,6 +67,7 @@ export async function checkFolder(root: RootStore, dataDir: string): Promise<str
     const report = (problem: string) => problems.push(`realm ${id}: ${problem}`);
     for (const table of Object.keys(rowFields) as TableName[]) checkRows(environment, table, report);
     checkIndexes(environment, report);
+    await checkFiles(environment, folderOf(dataDir, id), report);
     await environment.close();
   }
   return problems;
@@ -82,4 +104,14 @@ function checkIndexes(environment: Environment, report: (problem: string) => voi
   const inChannels = environment.count("channelMessages");
   if (messages !== inConversations) report(`${messages} messages, ${inConversations} entries of conversations`);
   if (channelMessages !== inChannels) report(`${channelMessages} channel messages, ${inChannels} entries of channels`);
+}
+
+/** Every file that a row claims is there. */
+async function checkFiles(environment: Environment, realm: string, report: (problem: string) => void): Promise<void> {
+  const present = new Set(await listFiles(filesFolder(realm)));
+  const reportMissing = (owner: string, names: readonly string[]) => {
+    for (const name of names) if (!present.has(name)) report(`${owner}: the file ${name} is missing`);
+  };
+  environment.each("users", (user) => reportMissing(`user ${user.id}`, avatarFiles(user.avatarFile)));
+  environment.each("realmEmoji", (emoji) => reportMissing(`custom emoji ${emoji.id}`, emojiFiles(emoji)));
 }

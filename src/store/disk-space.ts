@@ -19,6 +19,8 @@ export interface DiskSpaceOptions {
   /** What all stores together may take; null: as much as the disk has. */
   readonly storeBytesMax: number | null;
   readonly monotonic: () => number;
+  /** Bytes of the realms' files, which the quota counts with their stores; absent: there are none. */
+  readonly fileBytes?: () => number;
 }
 
 export class DiskSpace {
@@ -46,7 +48,8 @@ export class DiskSpace {
     }
     if (this.#options.storeBytesMax !== null && now - this.#measuredAt > measureEveryMs) {
       this.#measuredAt = now;
-      this.#isOverQuota = attempt(() => storeBytes(this.#options.folder), 0) > this.#options.storeBytesMax;
+      const files = this.#options.fileBytes?.() ?? 0;
+      this.#isOverQuota = attempt(() => storeBytes(this.#options.folder), 0) + files > this.#options.storeBytesMax;
     }
     return this.#hasRoom && !this.#isOverQuota;
   }

@@ -13,9 +13,9 @@ export const storeVersion = 1;
 export const rowVersions: Readonly<Record<TableName, number>> = {
   meta: 1,
   realm: 2,
-  users: 1,
+  users: 2,
   credentials: 1,
-  apiKeys: 1,
+  apiKeys: 2,
   groups: 1,
   channels: 1,
   subscriptions: 1,
@@ -35,6 +35,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   idempotency: 1,
   idempotencyAges: 1,
   presence: 1,
+  bots: 1,
   botServices: 1,
   statuses: 1,
   profileFields: 1,
@@ -46,6 +47,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   mutedUsers: 1,
   realmEmoji: 1,
   emailChanges: 1,
+  emailChangeRequests: 1,
   mails: 1,
   logins: 1,
 };
@@ -69,7 +71,10 @@ export function migrateEnvironment(environment: Environment, version: number): v
 
 /** `rowMigrations[table][n]` turns a row of version n into one of version n + 1. */
 const rowMigrations: Partial<Record<TableName, Readonly<Record<number, (row: Row) => Row>>>> = {
+  // Which of them stands in zuliprc is not known any more: none is lost.
+  apiKeys: { 1: (row) => ({ ...row, isKept: true }) },
   realm: { 1: (row) => ({ ...row, userDefaults: {} }) },
+  users: { 1: (row) => ({ ...row, canChangeUserEmails: false }) },
 };
 
 /** @throws Error when there is no way from `version` to today's. */

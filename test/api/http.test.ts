@@ -18,7 +18,11 @@ const authorization = `Host: x\r\nAuthorization: ${owner.authorization}\r\n`;
 
 /** A path of an operation, with numbers for its variables. */
 function pathOf(endpoint: Endpoint): string {
-  return endpoint.path.replaceAll(/\{\w+\*?\}/g, "7");
+  return endpoint.path.replaceAll(/\{(\w+)\*?\}/g, (_all, name: string) => (isInteger(endpoint, name) ? "7" : "seven"));
+}
+
+function isInteger(endpoint: Endpoint, name: string): boolean {
+  return (endpoint.params[name] as { type?: string }).type === "integer";
 }
 
 function methodsOf(endpoint: Endpoint): string[] {

@@ -135,6 +135,7 @@ t.test("[D28] wrong API keys are failed logins of their address, wherever they a
   const over = await nobody.get("/users/me", {}, headers);
   t.strictSame(outcome(over), tooMany(30));
   t.equal(over.headers.get("Retry-After"), "30");
+  t.equal(over.headers.get("WWW-Authenticate"), null, "no other credentials would help now");
   t.equal((await logIn(owner, "owner@localhost", "a wrong one")).status, 429);
   t.equal((await owner.get("/users/me")).status, 200, "the owner is at the same address, and not to blame");
   t.equal((await nobody.get("/users/me")).status, 401, "none is not a wrong one");

@@ -54,6 +54,10 @@ async function populated(t: Teardown): Promise<OpenRealm> {
     bench.ask(commands.direct([2, 3], "hi")),
   ]);
   await bench.idle();
+  bench.environment.transaction(() => {
+    const mail = { template: "new-login", to: "o@x.y", data: {}, createdAt: 0, attempts: 0, dueAt: 0 };
+    bench.environment.put("mails", 1, { ...mail, id: 1 });
+  });
   return bench;
 }
 
@@ -66,7 +70,7 @@ function kindOf(actor: Command["to"]["actor"], address: Command["to"]) {
 
 const realmCommands: fc.Arbitrary<Command> = fc.oneof(
   userId.map((id) => commands.createUser(`new${id}@example.com`, id)),
-  userId.map((id) => command({ actor: "realm" }, "user.deactivate", { userId: id }, 2)),
+  userId.map((id) => command({ actor: "realm" }, "user.deactivate", { userId: id, comment: null }, 2)),
   fc.tuple(fc.constantFrom("general", "new"), fc.array(userId)).map(([name, ids]) => commands.createChannel(name, ids)),
   fc.constant(commands.subscribe(["general", "sales"], [3, 4])),
   fc.constant(commands.unsubscribe(["sales"], null)),
@@ -118,6 +122,15 @@ const abandoned = command(
   null,
 );
 
+const mailCommands: fc.Arbitrary<Command> = fc
+  .constantFrom(
+    ["mail.due", {}] as const,
+    ["mail.sent", {}] as const,
+    ["mail.failed", { isPermanent: false, reason: "r" }] as const,
+    ["mail.failed", { isPermanent: true, reason: "r" }] as const,
+  )
+  .map(([type, params]) => command({ actor: "mail", id: 1 }, type, params, null));
+
 const presenceCommands: fc.Arbitrary<Command> = fc.oneof(
   fc.constantFrom("active" as const, "idle" as const).map((status) => commands.report(ownerId, status)),
   fc.constant(command({ actor: "presence", userId: ownerId }, "presence.lapse", {}, null)),
@@ -147,6 +160,12 @@ const subjects: readonly Subject[] = [
     name: "topic-deletion",
     ...kindOf("topic-deletion", { actor: "topic-deletion", channelId: 1, topic: "long" }),
     sent: fc.oneof({ weight: 8, arbitrary: deletionCommands }, { weight: 1, arbitrary: fc.constant(abandoned) }),
+  },
+  {
+    name: "mail",
+    ...kindOf("mail", { actor: "mail", id: 1 }),
+    initial: { state: "pending", context: { fate: "pending" } },
+    sent: mailCommands,
   },
   {
     name: "presence",

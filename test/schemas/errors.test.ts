@@ -3,7 +3,7 @@
  * seen by a test; every endpoint declares known codes only, each once.
  */
 import t from "tap";
-import { commonErrors } from "../../schemas/endpoint.ts";
+import { commonErrors, type Endpoint } from "../../schemas/endpoint.ts";
 import { type ErrorCode, errorBody, errorCodes, type Refusal, refuse } from "../../schemas/errors.ts";
 import { endpoints } from "../../schemas/index.ts";
 import { readSources } from "../tidy/sources.ts";
@@ -115,10 +115,16 @@ t.test("[schemas/endpoint] every code belongs to an endpoint, to all of them, or
   t.end();
 });
 
+/** A path with its variables named by what they match: digits only, or anything. */
+function shapeOf(path: string, params: Endpoint["params"]): string {
+  const kindOf = (name: string) => ((params[name] as { type?: string }).type === "integer" ? "digits" : "text");
+  return path.replaceAll(/\{(\w+)/g, (_all, name: string) => `{${kindOf(name)}`);
+}
+
 t.test("[schemas/endpoint] operations are named once and told apart by method and path", (t) => {
   t.equal(new Set(endpoints.map(({ operationId }) => operationId)).size, endpoints.length);
   t.equal(
-    new Set(endpoints.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+/g, "{")}`)).size,
+    new Set(endpoints.map(({ method, path, params }) => `${method} ${shapeOf(path, params)}`)).size,
     endpoints.length,
   );
   for (const { operationId, path, params } of endpoints) {

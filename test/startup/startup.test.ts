@@ -224,6 +224,8 @@ t.test("[start-up] a bad configuration value: one clear line, exit 78, nothing t
 t.test("[start-up] so is what only the system can tell: no such address, no key, no folder", async (t) => {
   const cases: readonly Environment[] = [
     { HOST: "not a host" },
+    // Of a block that is nobody's (RFC 5737).
+    { HOST: "192.0.2.1" },
     { TLS_KEY_FILE: "/nowhere/key.pem", TLS_CERT_FILE: "/nowhere/cert.pem" },
     { DATA_DIR: "/dev/null/data" },
   ];

@@ -73,12 +73,14 @@ t.test("[M6] a write that cannot be made throws in its place: a key over the bou
   const environment = openTemporary(t);
   const longest = "x".repeat(1978);
   environment.transaction(() => {
-    environment.put("apiKeys", longest, { hash: "h", userId: 1, createdAt: 0 });
+    environment.put("apiKeys", longest, { hash: "h", userId: 1, createdAt: 0, isKept: false });
     t.throws(() =>
-      environment.transaction(() => environment.put("apiKeys", `${longest}x`, { hash: "h", userId: 1, createdAt: 0 })),
+      environment.transaction(() =>
+        environment.put("apiKeys", `${longest}x`, { hash: "h", userId: 1, createdAt: 0, isKept: false }),
+      ),
     );
     t.throws(() => environment.transaction(() => environment.put("meta", "bad", { value: Symbol("bad") })));
-    environment.put("apiKeys", "after", { hash: "h", userId: 1, createdAt: 0 });
+    environment.put("apiKeys", "after", { hash: "h", userId: 1, createdAt: 0, isKept: false });
   });
   t.strictSame(environment.keys("apiKeys", { limit: 10 }), ["after", longest]);
   t.equal(environment.get("apiKeys", `${longest}x`), undefined, "asking for one is allowed: there is none");

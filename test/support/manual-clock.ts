@@ -64,11 +64,13 @@ export class ManualClock implements Clock {
     return earliest;
   }
 
-  /** From now on, timers are real ones; those that wait become due at once. */
+  /** From now on, timers are real ones; those that wait become due at once, unless they are cancelled first. */
   release(): void {
     this.#isReleased = true;
-    const waiting = [...this.#timers];
-    this.#timers.clear();
-    for (const timer of waiting) setTimeout(timer.callback, 0).unref();
+    for (const timer of this.#timers) {
+      setTimeout(() => {
+        if (this.#timers.delete(timer)) timer.callback();
+      }, 0).unref();
+    }
   }
 }

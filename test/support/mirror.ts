@@ -13,6 +13,7 @@ export const mirroredTypes = [
   "subscription",
   "stream",
   "realm_user",
+  "realm_bot",
   "default_streams",
   "presence",
   "recent_private_conversations",
@@ -56,6 +57,7 @@ export class Mirror {
     subscription: (event) => this.#subscription(event),
     stream: (event) => this.#stream(event),
     realm_user: (event) => this.#realmUser(event),
+    realm_bot: (event) => this.#realmBot(event),
     default_streams: (event) => {
       this.state.realm_default_streams = event.default_streams;
     },
@@ -183,6 +185,15 @@ export class Mirror {
     if (!isActive) this.#dropFromGroups(userId);
   }
 
+  #realmBot({ op, bot }: Json): void {
+    const others = this.state.realm_bots.filter((record: Json) => record.user_id !== bot.user_id);
+    const known = this.state.realm_bots.find((record: Json) => record.user_id === bot.user_id);
+    if (op === "delete") this.state.realm_bots = others;
+    else if (op === "add") this.state.realm_bots = [...others, bot];
+    else if (known !== undefined) Object.assign(known, bot);
+    // A repetition shows a bot that one has now, or nothing; what was told of it before it came back is skipped.
+  }
+
   /** No event says that somebody who is deactivated holds no permission any more: clients drop them (behaviour 2.20). */
   #dropFromGroups(userId: number): void {
     const records = [this.state.streams, ...lists.map((name) => this.state[name])].flat();
@@ -214,6 +225,7 @@ const orders: Readonly<Record<string, string>> = {
   streams: "stream_id",
   realm_users: "user_id",
   realm_non_active_users: "user_id",
+  realm_bots: "user_id",
   recent_private_conversations: "max_message_id",
 };
 

@@ -46,7 +46,9 @@ const durable: fc.Arbitrary<Command> = fc.oneof(
       ),
   },
   fc.integer({ min: 1, max: 5 }).map((index) => commands.createUser(`p${index}@example.com`)),
-  fc.constantFrom(2, 5, 6, 6).map((id) => command({ actor: "realm" }, "user.deactivate", { userId: id }, 2)),
+  fc
+    .constantFrom(2, 5, 6, 6)
+    .map((id) => command({ actor: "realm" }, "user.deactivate", { userId: id, comment: null }, 2)),
   fc
     .tuple(channelName, fc.array(userId, { maxLength: 4 }), userId)
     .map(([name, ids, callerId]) => commands.createChannel(name, ids, callerId)),
@@ -64,6 +66,17 @@ const durable: fc.Arbitrary<Command> = fc.oneof(
   fc
     .tuple(userId, fc.constantFrom("h1", "h2"))
     .map(([id, hash]) => command({ actor: "user", id }, "user.api-key.add", { hash }, id)),
+  userId.map((id) => command({ actor: "user", id }, "user.api-key.regenerate", { hash: `only${id}` }, id)),
+  fc
+    .tuple(fc.integer({ min: 1, max: 3 }), fc.constantFrom(1, 3), userId)
+    .map(([index, type, id]) => commands.createBot(index, type, id)),
+  fc.tuple(userId, userId, userId).map(([botId, ownerId, id]) => commands.giveBot(botId, ownerId, id)),
+  fc.tuple(userId, userId).map(([botId, id]) => command({ actor: "realm" }, "bot.deactivate", { botId }, id)),
+  fc
+    .tuple(userId, userId)
+    .map(([botId, id]) =>
+      command({ actor: "realm" }, "bot.regenerate-key", { botId, apiKeyHash: `again${botId}` }, id),
+    ),
   fc.tuple(settings, fc.constantFrom(null, "Owner", "Ann"), userId).map(([changed, fullName, id]) => {
     const change = { settings: changed, fullName, password: null };
     return command({ actor: "user", id }, "user.change-settings", change, id);

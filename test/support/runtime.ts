@@ -173,6 +173,40 @@ export const commands = {
       { email, fullName: email.split("@")[0] ?? "", passwordHash: "none", role: 400 },
       callerId,
     ),
+  createBot: (index: number, botType: number, callerId: number): Command<"bot.create"> =>
+    command(
+      { actor: "realm" },
+      "bot.create",
+      {
+        email: `b${index}-bot@example.com`,
+        fullName: `b${index}`,
+        botType,
+        apiKeyHash: `bot${index}`,
+        service:
+          botType === 3 ? { name: "b", payloadUrl: "https://example.com", interfaceType: 1, token: `t${index}` } : null,
+        defaultSendingChannel: index === 1 ? "general" : null,
+        defaultEventsChannel: null,
+        isAllPublicByDefault: false,
+      },
+      callerId,
+    ),
+  giveBot: (botId: number, newOwnerId: number, callerId: number): Command<"bot.update"> =>
+    command(
+      { actor: "realm" },
+      "bot.update",
+      {
+        botId,
+        ownerId: newOwnerId,
+        fullName: null,
+        role: null,
+        payloadUrl: null,
+        interfaceType: null,
+        defaultSendingChannel: null,
+        defaultEventsChannel: "general",
+        isAllPublicByDefault: true,
+      },
+      callerId,
+    ),
   createChannel: (name: string, subscriberIds: readonly number[], callerId = ownerId): Command<"channel.create"> =>
     command({ actor: "realm" }, "channel.create", { ...channelOf(name), subscriberIds }, callerId),
   subscribe: (

@@ -1,17 +1,18 @@
 /** POST /fetch_api_key (behaviour 11): each call makes a key of its own, shown this once (S2). */
 import { command } from "../../../actors/commands.ts";
-import { fetchApiKey } from "../../../schemas/authentication.ts";
+import { fetchApiKey, regenerateApiKey } from "../../../schemas/authentication.ts";
 import { refuse } from "../../../schemas/errors.ts";
-import { bind } from "../../runtime/calls.ts";
+import { bind, callerOf } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
 import { hashApiKey } from "../authentication.ts";
+import { loginFrom } from "../logins.ts";
 import type { Passwords } from "../passwords.ts";
 import type { RateLimits } from "../rate-limits.ts";
 import { newApiKey } from "../secrets.ts";
 
 export function authenticationRoutes(passwords: Passwords, rates: RateLimits) {
   return [
-    bind(fetchApiKey, async ({ realm, params, address: addressOf }) => {
+    bind(fetchApiKey, async ({ realm, params, client, address: addressOf }) => {
       const address = addressOf();
       // Taken before the slow comparison, or many attempts at a time would all pass.
       const state = rates.take("login", address);
@@ -24,10 +25,20 @@ export function authenticationRoutes(passwords: Passwords, rates: RateLimits) {
       if (!matches || user === undefined) return refuse.authenticationFailed();
       if (!user.isActive) return refuse.userDeactivated();
       const key = newApiKey();
+      const asked = { hash: hashApiKey(key), login: loginFrom(client, address) };
       const added = await realm.dispatcher.ask(
-        command({ actor: "user", id: user.id }, "user.api-key.add", { hash: hashApiKey(key) }, user.id),
+        command({ actor: "user", id: user.id }, "user.api-key.add", asked, user.id),
       );
       return added.kind === "ok" ? ok({ api_key: key, email: user.email, user_id: user.id }) : added;
+    }),
+
+    bind(regenerateApiKey, async (call) => {
+      const caller = callerOf(call);
+      const key = newApiKey();
+      const made = await call.realm.dispatcher.ask(
+        command({ actor: "user", id: caller.id }, "user.api-key.regenerate", { hash: hashApiKey(key) }, caller.id),
+      );
+      return made.kind === "ok" ? ok({ api_key: key }) : made;
     }),
   ];
 }

@@ -8,10 +8,11 @@ import type { ChannelRecord, MessageRecord, UserRecord } from "../../../schemas/
 import { userSetting } from "../../../schemas/user-settings.ts";
 import { lookUp } from "../../domain/look-up.ts";
 import { parseContent } from "../../domain/markdown/render.ts";
+import { cutContent } from "../../domain/message-content.ts";
 import { readNarrow, termsOf } from "../../domain/narrow.ts";
 import { personByAddress } from "../../domain/people.ts";
 import { canReadMessage, hasMetadataAccess } from "../../domain/permissions.ts";
-import { checkChannelName, codePoints, truncate, unprintablePosition } from "../../domain/text.ts";
+import { checkChannelName, unprintablePosition } from "../../domain/text.ts";
 import { meantTopic } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
 import { fetchMessages } from "../../queries/message-fetch.ts";
@@ -26,11 +27,14 @@ type FetchParams = ParamsOf<typeof getMessages>;
 export const messageRoutes = [
   bind(sendMessage, (call) => {
     const sender = callerOf(call);
-    const { params, realm } = call;
+    const { realm } = call;
+    const params = addressed(realm.view, sender, call.params);
+    if ("kind" in params) return params;
     const content = readContent(params.content);
     if (typeof content !== "string") return content;
-    const isToChannel = params.type === "channel" || params.type === "stream";
-    const to = isToChannel ? channelAddress(realm.view, sender, params) : directAddress(realm.view, sender, params.to);
+    const to = isToChannel(params)
+      ? channelAddress(realm.view, sender, params)
+      : directAddress(realm.view, sender, params.to);
     if ("kind" in to) return to;
     const parsed = parseContent(content, {
       linkifiers: [],
@@ -75,18 +79,29 @@ export const messageRoutes = [
   }),
 ];
 
-const truncationMark = "\n[message truncated]";
+/** A message that says where it goes. */
+type Addressed = SendParams & { readonly to: NonNullable<SendParams["to"]> };
+
+function isToChannel({ type }: SendParams): boolean {
+  return type === "channel" || type === "stream";
+}
+
+/** What a bot sends to no channel in particular goes to its default one (public API, /bots). */
+function addressed(view: View, sender: UserRecord, params: SendParams): Addressed | Refusal {
+  const { to } = params;
+  const isNowhere = to === undefined || (Array.isArray(to) && to.length === 0);
+  const fallback = isNowhere && isToChannel(params) ? view.row("bots", sender.id)?.defaultSendingChannelId : null;
+  if (typeof fallback === "number") return { ...params, to: fallback };
+  return to === undefined ? refuse.missing("to") : { ...params, to };
+}
 
 /** Trailing blanks go, what is too long is cut (behaviour 5.1). */
 function readContent(raw: string): string | Refusal {
   if (raw.includes("\0")) return refuse.badRequest("Message must not contain null bytes");
-  const content = raw.trimEnd();
-  if (content.trim() === "") return refuse.badRequest("Message must not be empty");
-  if (codePoints(content) <= limits.message_code_points_max) return content;
-  return truncate(content, limits.message_code_points_max - truncationMark.length) + truncationMark;
+  return raw.trim() === "" ? refuse.badRequest("Message must not be empty") : cutContent(raw);
 }
 
-function channelAddress(view: View, sender: UserRecord, params: SendParams): Address | Refusal {
+function channelAddress(view: View, sender: UserRecord, params: Addressed): Address | Refusal {
   const { to } = params;
   const target = Array.isArray(to) ? to[0] : to;
   if (target === undefined || (Array.isArray(to) && to.length !== 1))
@@ -111,7 +126,7 @@ function mayKnow(view: View, sender: UserRecord, channel: ChannelRecord): boolea
   return hasMetadataAccess(view, sender, channel) || (owner !== undefined && hasMetadataAccess(view, owner, channel));
 }
 
-function directAddress(view: View, sender: UserRecord, to: SendParams["to"]): Address | Refusal {
+function directAddress(view: View, sender: UserRecord, to: Addressed["to"]): Address | Refusal {
   const recipients = Array.isArray(to) ? to : typeof to === "string" ? to.split(",") : [to];
   if (recipients.length === 0) return refuse.badRequest("Message must have recipients");
   if (new Set(recipients.map((recipient) => typeof recipient)).size > 1) {

@@ -14,6 +14,7 @@ import type { SettingValues } from "../../domain/settings.ts";
 import { checkFullName, codePoints } from "../../domain/text.ts";
 import { canonicalTimezone } from "../../domain/timezones.ts";
 import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts";
+import { startEmailChange } from "../email-change.ts";
 import type { Passwords } from "../passwords.ts";
 import { personName, type RateLimits } from "../rate-limits.ts";
 
@@ -53,8 +54,8 @@ async function updateOwn(call: SettingsCall, tools: SettingsRouteTools): Promise
   const badName = fullName === null ? null : checkFullName(fullName, limits.full_name_code_points_max);
   if (password?.formerHash !== null && badName !== null) return badName;
   if (password?.formerHash !== null && params.email !== undefined) {
-    const handled = await changeEmail(call, params.email.trim());
-    if (handled !== null && handled.kind === "refused") return handled;
+    const handled = await startEmailChange(call, params.email);
+    if (handled.kind === "refused") return handled;
   }
   const caller = callerOf(call);
   const change = { settings, fullName, password };
@@ -104,12 +105,6 @@ async function passwordChange(
 
 function tooManyAttempts(retryAfterS: number): Refusal {
   return refuse.badRequest(`You're making too many attempts! Try again in ${Math.ceil(retryAfterS)} seconds.`);
-}
-
-/** Begins the confirmation of a new address (spec 2.3). @returns null when it is the caller's already */
-async function changeEmail(call: SettingsCall, email: string): Promise<Handled | null> {
-  if (email.toLowerCase() === callerOf(call).email.toLowerCase()) return null;
-  return refuse.badRequest("Email address changes are disabled in this organization.");
 }
 
 function isRefusal(value: object): value is Refusal {

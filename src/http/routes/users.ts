@@ -1,15 +1,31 @@
-/** Accounts (spec 4.15, 4.20; public API: create-user, get-own-user). */
-import { command } from "../../../actors/commands.ts";
-import { refuse } from "../../../schemas/errors.ts";
+/** Accounts (spec 2.6, 4.8, 4.15, 4.20; public API: create-user, get-own-user, get-user, deactivate-own-user). */
+import { type CommandParams, type CommandType, command, type UserTarget } from "../../../actors/commands.ts";
+import type { ParamsOf } from "../../../schemas/endpoint.ts";
+import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
+import type { UserRecord } from "../../../schemas/records.ts";
 import { roles } from "../../../schemas/types.ts";
-import { createUser, deactivateUser, getOwnUser, getUsers } from "../../../schemas/users.ts";
-import { userBody } from "../../domain/people.ts";
+import {
+  createUser,
+  deactivateOwnUser,
+  deactivateUser,
+  getOwnUser,
+  getUser,
+  getUserByEmail,
+  getUsers,
+  type ProfileDatum,
+  reactivateUser,
+  updateUser,
+  updateUserByEmail,
+} from "../../../schemas/users.ts";
+import { accountAt, canAccessUser, userBody } from "../../domain/people.ts";
 import { checkFullName, codePoints, isEmailAddress } from "../../domain/text.ts";
+import { encodedUsers } from "../../queries/encoded-users.ts";
 import { newestReceived } from "../../queries/messages.ts";
-import { listUsers } from "../../queries/users.ts";
-import { bind, callerOf } from "../../runtime/calls.ts";
-import { ok } from "../../runtime/entry.ts";
+import { profileData } from "../../queries/profile-data.ts";
+import { checkSpectator, knownMembers, type MemberOptions, memberBody, membersWithIds } from "../../queries/users.ts";
+import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts";
+import { type AskResult, ok } from "../../runtime/entry.ts";
 import type { Passwords } from "../passwords.ts";
 
 export function userRoutes(passwords: Passwords) {
@@ -42,16 +58,93 @@ export function userRoutes(passwords: Passwords) {
       return ok({
         ...userBody(caller, caller, false),
         max_message_id: newestReceived(call.realm.view, caller),
-        profile_data: {},
+        profile_data: profileData(call.realm.view, caller),
       });
     }),
 
-    bind(getUsers, (call) => listUsers(call.realm.view, call.caller, call.params)),
+    bind(getUsers, listUsers),
+
+    bind(getUser, (call) =>
+      giveUser(call, call.realm.view.users.get(call.params.user_id), refuse.insufficientPermission()),
+    ),
+
+    bind(getUserByEmail, (call) => {
+      const named = accountAt(call.realm.view, callerOf(call), call.params.email, hostOf(call));
+      // Whether an address is somebody's is not told to who may not know of them (S1).
+      return giveUser(call, named, refuse.noSuchUser());
+    }),
+
+    bind(updateUser, (call) => change(call, { id: call.params.user_id })),
+
+    bind(updateUserByEmail, (call) => change(call, { address: call.params.email, host: hostOf(call) })),
 
     bind(deactivateUser, (call) => {
-      const to = { actor: "realm" } as const;
-      const asked = command(to, "user.deactivate", { userId: call.params.user_id }, callerOf(call).id);
-      return call.realm.dispatcher.ask(asked, call.claim);
+      const { user_id: userId, deactivation_notification_comment: comment = null } = call.params;
+      return askRealm(call, "user.deactivate", { userId, comment });
     }),
+
+    bind(deactivateOwnUser, (call) => askRealm(call, "user.deactivate-self", {})),
+
+    bind(reactivateUser, (call) => askRealm(call, "user.reactivate", { userId: call.params.user_id })),
   ];
+}
+
+/** Everybody from bytes that are kept; who sees only some people, or asks for some, gets a list of their own. */
+function listUsers({ realm, caller, params }: Call<ParamsOf<typeof getUsers>>): Handled {
+  const { view } = realm;
+  const refused = checkSpectator(view, caller);
+  if (refused !== null) return refused;
+  const options = optionsOf(params);
+  const some =
+    params.user_ids === undefined
+      ? caller && knownMembers(view, caller, options)
+      : membersWithIds(view, caller, params.user_ids, options);
+  if (some !== null) return ok({ members: some });
+  const { body, name } = encodedUsers(view, caller, options);
+  return { kind: "whole", body, etag: `"${realm.epoch}.${view.counter("boot")}.${name}"` };
+}
+
+interface OneUserParams {
+  readonly client_gravatar: boolean;
+  readonly include_custom_profile_fields: boolean;
+}
+
+function optionsOf(params: OneUserParams): MemberOptions {
+  return { clientGravatar: params.client_gravatar, includesProfile: params.include_custom_profile_fields };
+}
+
+/** @param hidden what is answered about somebody of whom the caller may not know */
+function giveUser(call: Call<OneUserParams>, user: UserRecord | undefined, hidden: Refusal): Handled {
+  const caller = callerOf(call);
+  const { view } = call.realm;
+  if (user === undefined) return refuse.noSuchUser();
+  if (!canAccessUser(view, caller, user)) return hidden;
+  return ok({ user: memberBody(view, user, caller, optionsOf(call.params)) });
+}
+
+/** What the caller calls this server, without port. */
+function hostOf(call: Call): string {
+  return call.siteUrl.replace(/^https?:\/\//, "").replace(/:\d+$/, "");
+}
+
+interface ChangeParams {
+  readonly full_name?: string | undefined;
+  readonly role?: number | undefined;
+  readonly profile_data?: readonly ProfileDatum[] | undefined;
+  readonly new_email?: string | undefined;
+}
+
+function change(call: Call<ChangeParams>, target: UserTarget): Promise<AskResult> {
+  const { params } = call;
+  return askRealm(call, "user.update", {
+    target,
+    fullName: params.full_name ?? null,
+    role: params.role ?? null,
+    profileData: params.profile_data ?? [],
+    newEmail: params.new_email ?? null,
+  });
+}
+
+function askRealm<T extends CommandType>(call: Call, type: T, params: CommandParams[T]): Promise<AskResult> {
+  return call.realm.dispatcher.ask(command({ actor: "realm" }, type, params, callerOf(call).id), call.claim);
 }

@@ -1,9 +1,11 @@
 /** All projections of one realm: rebuilt from rows when it opens, changed by deltas afterwards (M9). */
 import type { TableName } from "../../../schemas/records.ts";
 import type { Environment } from "../environment.ts";
+import { BotsProjection } from "./bots.ts";
 import { ChannelsProjection, SubscriptionsProjection } from "./channels.ts";
 import { RealmEmojiProjection } from "./emoji.ts";
 import { GroupsProjection } from "./groups.ts";
+import { PeopleVersions } from "./people-versions.ts";
 import type { Delta, Projection } from "./projection.ts";
 import { PresenceProjection, QueuesProjection, RealmProjection } from "./queues.ts";
 import { ApiKeysProjection, UsersProjection } from "./users.ts";
@@ -11,6 +13,7 @@ import { ApiKeysProjection, UsersProjection } from "./users.ts";
 export class RealmProjections {
   readonly realm = new RealmProjection();
   readonly users = new UsersProjection();
+  readonly bots = new BotsProjection();
   readonly apiKeys = new ApiKeysProjection();
   readonly channels = new ChannelsProjection();
   readonly subscriptions = new SubscriptionsProjection();
@@ -18,7 +21,9 @@ export class RealmProjections {
   readonly queues = new QueuesProjection();
   readonly presence = new PresenceProjection();
   readonly realmEmoji = new RealmEmojiProjection();
+  readonly peopleVersions = new PeopleVersions();
   readonly #byTable = new Map<TableName, Projection[]>();
+  readonly #counted = new Set<TableName>(this.peopleVersions.tables);
 
   constructor() {
     for (const projection of this.#all()) {
@@ -34,6 +39,7 @@ export class RealmProjections {
     return [
       this.realm,
       this.users,
+      this.bots,
       this.apiKeys,
       this.channels,
       this.subscriptions,
@@ -63,6 +69,7 @@ export class RealmProjections {
   }
 
   apply(delta: Delta): void {
+    if (this.#counted.has(delta.table)) this.peopleVersions.apply(delta);
     const readers = this.#byTable.get(delta.table);
     if (readers === undefined) return;
     for (const reader of readers) reader.apply(delta);

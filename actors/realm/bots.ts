@@ -1,0 +1,151 @@
+/**
+ * Bots: accounts with an owner and a key, without a password (public API as its web client uses it: /bots). Their owner and
+ * administrators change them, and are the only ones who are told more than what everybody sees of an account.
+ */
+import { botTypes } from "../../schemas/bots.ts";
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { BotRecord, UserRecord } from "../../schemas/records.ts";
+import { roles } from "../../schemas/types.ts";
+import { canAdministerBot, isOwnedBot } from "../../src/domain/bots.ts";
+import { hasContentAccess, hasRealmPermission, isGuest } from "../../src/domain/permissions.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { Command } from "../commands.ts";
+import { callerOf, done, type Outcome } from "../decide.ts";
+import { effects } from "../effects.ts";
+import { newApiKey, replaceKeys } from "../user/api-keys.ts";
+import { botEvent } from "./bot-events.ts";
+import { newUser } from "./founding.ts";
+import { deactivationEffects } from "./user-deactivation.ts";
+
+/** POST /bots. The caller owns the bot; name and address are nobody else's. */
+export function createBot(_context: unknown, command: Command<"bot.create">, view: View): Outcome {
+  const caller = callerOf(command, view);
+  const { params } = command;
+  if (caller === null) return refuse.insufficientPermission();
+  const refused = refuseCreation(view, caller, params.botType) ?? refuseInUse(view, params);
+  if (refused !== null) return refused;
+  const id = view.counter("user") + 1;
+  const record = defaultsOf(view, caller, { ...noDefaults, userId: id }, params);
+  if ("kind" in record) return record;
+  const { email, fullName, service } = params;
+  const account = newUser({ id, email, fullName, role: roles.member, now: view.now });
+  const bot: UserRecord = { ...account, botType: params.botType, botOwnerId: caller.id };
+  return done({ user_id: id }, [
+    effects.count("user", id),
+    effects.put("users", id, bot),
+    effects.put("bots", id, record),
+    ...(service === null
+      ? []
+      : [
+          effects.put("botServices", id, {
+            userId: id,
+            serviceName: service.name,
+            payloadUrl: service.payloadUrl,
+            interfaceType: service.interfaceType,
+            token: service.token,
+          }),
+        ]),
+    effects.put("apiKeys", params.apiKeyHash, newApiKey(view, id, params.apiKeyHash, "kept")),
+    effects.emit("realm_user", { op: "add", user_id: id }, { to: "realm" }),
+    botEvent(view, bot, { op: "add" }),
+  ]);
+}
+
+function refuseCreation(view: View, caller: UserRecord, botType: number): Refusal | null {
+  const refused = refuseCaller(caller);
+  if (refused !== null) return refused;
+  const isAllowed =
+    hasRealmPermission(view, caller, "can_create_bots_group") ||
+    (botType === botTypes.incomingWebhook && hasRealmPermission(view, caller, "can_create_write_only_bots_group"));
+  return isAllowed ? refuseTooMany(view, caller.id) : refuse.insufficientPermission();
+}
+
+/** No guests, no bots: whom the performer let in may have become one (M7). */
+function refuseCaller(caller: UserRecord): Refusal | null {
+  if (isGuest(caller)) return refuse.guestsNotAllowed();
+  return caller.botType === null ? null : refuse.botsNotAllowed();
+}
+
+/** Active ones are bounded per owner, so that all of them can be deactivated together with the owner, in one turn (S3). */
+export function refuseTooMany(view: View, ownerId: number): Refusal | null {
+  const active = [...view.bots.ofOwner(ownerId)].filter((id) => view.users.get(id)?.isActive === true);
+  const isFull = active.length >= limits.bots_per_owner_max;
+  return isFull || view.users.size >= limits.users_per_realm_max ? refuse.badRequest("Too many bots") : null;
+}
+
+function refuseInUse(view: View, { email, fullName }: { email: string; fullName: string }): Refusal | null {
+  if (view.users.byEmail(email) !== undefined) return refuse.badRequest("Username already in use");
+  return refuseNameInUse(view, fullName);
+}
+
+/** Active people and bots keep their names to themselves, as written. */
+export function refuseNameInUse(view: View, fullName: string): Refusal | null {
+  const namesakes = [...view.users.named(fullName)].flatMap((id) => view.users.get(id) ?? []);
+  const isTaken = namesakes.some((user) => user.isActive && user.fullName === fullName);
+  return isTaken ? refuse.badRequest("Name is already in use!") : null;
+}
+
+const noDefaults = { defaultSendingChannelId: null, defaultEventsChannelId: null, isAllPublicByDefault: false };
+
+interface WantedDefaults {
+  readonly defaultSendingChannel: string | null;
+  readonly defaultEventsChannel: string | null;
+  readonly isAllPublicByDefault: boolean | null;
+}
+
+/** A bot's defaults as they are to be; channels must be open to who sets them (S1). null stays, "" is none. */
+export function defaultsOf(
+  view: View,
+  caller: UserRecord | null,
+  before: BotRecord,
+  wanted: WantedDefaults,
+): BotRecord | Refusal {
+  const sending = channelNamed(view, caller, wanted.defaultSendingChannel, before.defaultSendingChannelId);
+  if (typeof sending === "object" && sending !== null) return sending;
+  const events = channelNamed(view, caller, wanted.defaultEventsChannel, before.defaultEventsChannelId);
+  if (typeof events === "object" && events !== null) return events;
+  return {
+    userId: before.userId,
+    defaultSendingChannelId: sending,
+    defaultEventsChannelId: events,
+    isAllPublicByDefault: wanted.isAllPublicByDefault ?? before.isAllPublicByDefault,
+  };
+}
+
+function channelNamed(
+  view: View,
+  caller: UserRecord | null,
+  name: string | null,
+  before: number | null,
+): number | null | Refusal {
+  if (name === null) return before;
+  if (name.trim() === "") return null;
+  const channel = view.channels.byName(name.trim());
+  const isOpen =
+    channel !== undefined && !channel.isArchived && (caller === null || hasContentAccess(view, caller, channel));
+  return isOpen ? channel.id : refuse.badRequest(`Invalid channel name '${name}'`);
+}
+
+/** The bot, if the caller may change it. */
+export function accessBot(view: View, caller: UserRecord | null, botId: number): UserRecord | Refusal {
+  const refused = caller === null ? null : refuseCaller(caller);
+  if (refused !== null) return refused;
+  const bot = view.users.get(botId);
+  if (bot === undefined || !isOwnedBot(bot)) return refuse.badRequest("No such bot");
+  return caller === null || canAdministerBot(caller, bot) ? bot : refuse.insufficientPermission();
+}
+
+/** DELETE /bots/{bot_id}. What is deactivated already stays so, without a word. */
+export function deactivateBot(_context: unknown, command: Command<"bot.deactivate">, view: View): Outcome {
+  const bot = accessBot(view, callerOf(command, view), command.params.botId);
+  if ("kind" in bot) return bot;
+  return done({}, bot.isActive ? deactivationEffects(view, bot) : []);
+}
+
+/** POST /bots/{bot_id}/api_key/regenerate: the old key ends in the turn that makes the new one. */
+export function regenerateBotKey(_context: unknown, command: Command<"bot.regenerate-key">, view: View): Outcome {
+  const bot = accessBot(view, callerOf(command, view), command.params.botId);
+  if ("kind" in bot) return bot;
+  return done({}, replaceKeys(view, bot.id, command.params.apiKeyHash));
+}

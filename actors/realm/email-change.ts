@@ -1,0 +1,34 @@
+/**
+ * The link to a new address is followed (spec 4.1 rule 2): addresses are unique in the organization, so the realm decides. Whoever
+ * has the key has shown to read the new address's mail; nothing else is asked.
+ */
+import { refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { Command } from "../commands.ts";
+import { done, type Outcome } from "../decide.ts";
+import { effects } from "../effects.ts";
+import { mailEffects } from "../mail.ts";
+import { addressEvents } from "../people-events.ts";
+
+/** The old address is told, so that its owner learns of a change that was not theirs. */
+export function confirmEmailChange(
+  _context: unknown,
+  asked: Command<"user.email-change.confirm">,
+  view: View,
+): Outcome {
+  const { keyHash } = asked.params;
+  const change = view.row("emailChanges", keyHash);
+  if (change === undefined || view.now - change.createdAt >= limits.email_change_link_ms) return refuse.notFound();
+  const before = view.users.get(change.userId);
+  if (before === undefined || !before.isActive) return refuse.userDeactivated();
+  const holder = view.users.byEmail(change.newEmail);
+  if (holder !== undefined && holder.id !== before.id) return refuse.badRequest("Already has an account.");
+  const after = { ...before, email: change.newEmail };
+  return done({ email: after.email }, [
+    effects.remove("emailChanges", keyHash),
+    effects.put("users", after.id, after),
+    ...addressEvents(before, after),
+    ...mailEffects(view, { template: "address-changed", to: before, data: { newEmail: after.email } }),
+  ]);
+}

@@ -1,0 +1,43 @@
+/** Custom emoji (public API: upload-custom-emoji, deactivate-custom-emoji): active names are unique in an organization. */
+import { refuse } from "../../schemas/errors.ts";
+import { objectionToName, objectionToRemoval } from "../../src/domain/emoji/custom-emoji.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { Command } from "../commands.ts";
+import { callerOf, done, type Outcome } from "../decide.ts";
+import { effects } from "../effects.ts";
+
+/** What it is now is built when it is delivered: a list of all, as clients expect it. */
+const changed = effects.emit("realm_emoji", { op: "update" }, { to: "realm" });
+
+/** POST /realm/emoji/{emoji_name}; the files are on disk already. */
+export function addEmoji(_context: unknown, command: Command<"emoji.add">, view: View): Outcome {
+  const author = callerOf(command, view);
+  if (author === null) return refuse.insufficientPermission();
+  const { name, file, stillFile } = command.params;
+  const objection = objectionToName(view, author, name);
+  if (objection !== null) return objection;
+  const id = view.counter("emoji") + 1;
+  return done({}, [
+    effects.count("emoji", id),
+    effects.put("realmEmoji", id, {
+      id,
+      name,
+      authorId: author.id,
+      isActive: true,
+      file,
+      stillFile,
+      createdAt: view.now,
+    }),
+    changed,
+  ]);
+}
+
+/** DELETE /realm/emoji/{emoji_name}. The row and its files stay: messages, reactions and statuses go on showing it. */
+export function deactivateEmoji(_context: unknown, command: Command<"emoji.deactivate">, view: View): Outcome {
+  const { name } = command.params;
+  const emoji = view.realmEmoji.active(name);
+  if (emoji === undefined) return refuse.notFound(`Emoji '${name}' does not exist`);
+  const objection = objectionToRemoval(callerOf(command, view), emoji);
+  if (objection !== null) return objection;
+  return done({}, [effects.put("realmEmoji", emoji.id, { ...emoji, isActive: false }), changed]);
+}

@@ -1,0 +1,159 @@
+/**
+ * Accounts that end and begin again (spec 3 User account, 4.20; behaviour 2.20; public API: deactivate-own-user,
+ * reactivate-user). Keys stay and answer 401; queues, and with them polls and sockets, end at once. Subscriptions stay and
+ * do not count; what is written meanwhile is not received.
+ */
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
+import { roles } from "../../schemas/types.ts";
+import { isAdministrator } from "../../src/domain/permissions.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { Command } from "../commands.ts";
+import { callerOf, done, type Outcome } from "../decide.ts";
+import { type Effect, effects } from "../effects.ts";
+import { deactivationMail } from "../mail.ts";
+import { botUpdates } from "./bot-events.ts";
+import { notificationBotId } from "./notification-bot.ts";
+import { pauseSubscription, resumeSubscription } from "./subscription-records.ts";
+import { returnedGroupEvents } from "./user-groups.ts";
+import { endQueues, sightEffects } from "./user-sight.ts";
+import { isLastOwner, mayManage } from "./user-updates.ts";
+
+/** DELETE /users/{user_id} (spec 4.20). */
+export function deactivateUser(_context: unknown, command: Command<"user.deactivate">, view: View): Outcome {
+  const caller = callerOf(command, view);
+  const { userId, comment } = command.params;
+  const user = view.users.get(userId);
+  if (user === undefined || user.botType !== null || user.id === notificationBotId) return refuse.noSuchUser();
+  if (!user.isActive) return refuse.badRequest("User is deactivated");
+  if (caller !== null && !isAdministrator(caller)) return refuse.insufficientPermission();
+  if (caller !== null && user.role === roles.owner && caller.role !== roles.owner) return refuse.ownerRequired();
+  if (isLastOwner(view, user)) return refuse.badRequest("Cannot deactivate the only organization owner");
+  const mail = comment === null ? [] : deactivationMail(view, user, comment);
+  return done({}, [...deactivationEffects(view, user), ...mail]);
+}
+
+/** DELETE /users/me. */
+export function deactivateSelf(_context: unknown, command: Command<"user.deactivate-self">, view: View): Outcome {
+  const caller = callerOf(command, view);
+  if (caller === null) return refuse.noSuchUser();
+  if (isLastPerson(view, caller)) return refuse.cannotDeactivateLastUser(false);
+  if (isLastOwner(view, caller)) return refuse.cannotDeactivateLastUser(true);
+  return done({}, deactivationEffects(view, caller));
+}
+
+function isLastPerson(view: View, user: UserRecord): boolean {
+  for (const other of view.users.all()) {
+    if (other.isActive && other.botType === null && other.id !== user.id) return false;
+  }
+  return true;
+}
+
+/** Everything that ends with an account, a person's bots first; for people and for bots. */
+export function deactivationEffects(view: View, user: UserRecord): Effect[] {
+  const bots = [...view.bots.ofOwner(user.id)].sort((a, b) => a - b).flatMap((id) => view.users.get(id) ?? []);
+  return [...bots.filter((bot) => bot.isActive).flatMap((bot) => endOf(view, bot)), ...endOf(view, user)];
+}
+
+function endOf(view: View, user: UserRecord): Effect[] {
+  const subscriptions = activeSubscriptions(view, user);
+  return [
+    effects.put("users", user.id, { ...user, isActive: false }),
+    ...endQueues(view, user.id),
+    ...pendingMail(view, user),
+    ...subscriptions.map((own) => effects.put("subscriptions", [user.id, own.channelId], pauseSubscription(view, own))),
+    ...peerEvents("peer_remove", user, subscriptions),
+    effects.emit("realm_user", { op: "update", person: { user_id: user.id, is_active: false } }, { to: "realm" }),
+    ...sightEffects(view, shiftOf(user, subscriptions, false)),
+    ...botUpdates(view, user, ["is_active"]),
+  ];
+}
+
+/** Mails that wait to be sent, and addresses that wait to be confirmed. */
+function pendingMail(view: View, user: UserRecord): Effect[] {
+  const range = { limit: limits.pending_mails_scanned_max };
+  const mails = view.rows("mails", range).filter(({ row }) => row.to.toLowerCase() === user.email.toLowerCase());
+  const changes = view.rows("emailChanges", range).filter(({ row }) => row.userId === user.id);
+  return [
+    ...mails.map(({ key }) => effects.remove("mails", key)),
+    ...changes.map(({ key }) => effects.remove("emailChanges", key)),
+  ];
+}
+
+function activeSubscriptions(view: View, user: UserRecord): SubscriptionRecord[] {
+  return [...view.subscriptions.ofUser(user.id)].filter((own) => own.isActive);
+}
+
+function peerEvents(
+  op: "peer_add" | "peer_remove",
+  user: UserRecord,
+  subscriptions: readonly SubscriptionRecord[],
+): Effect[] {
+  return subscriptions.map(({ channelId }) =>
+    effects.emit(
+      "subscription",
+      { op, stream_ids: [channelId], user_ids: [user.id] },
+      { to: "channel-watchers", id: channelId, except: [user.id] },
+    ),
+  );
+}
+
+function shiftOf(user: UserRecord, subscriptions: readonly SubscriptionRecord[], isInAfter: boolean) {
+  return {
+    userIds: new Set([user.id]),
+    channelIds: new Set(subscriptions.map(({ channelId }) => channelId)),
+    isInAfter: () => isInAfter,
+  };
+}
+
+/** POST /users/{user_id}/reactivate. Somebody who is active stays so. */
+export function reactivateUser(_context: unknown, command: Command<"user.reactivate">, view: View): Outcome {
+  const caller = callerOf(command, view);
+  const user = view.users.get(command.params.userId);
+  if (user === undefined || user.id === notificationBotId) return refuse.noSuchUser();
+  const refused = caller === null ? null : checkReactivation(caller, user);
+  if (refused !== null) return refused;
+  return done({}, user.isActive ? [] : returnEffects(view, user, caller));
+}
+
+/** Who returns as an owner is given the role: only owners give it (spec 4.8). */
+function checkReactivation(caller: UserRecord, user: UserRecord): Refusal | null {
+  if (!mayManage(caller, user)) return refuse.insufficientPermission();
+  const needsOwner = !user.isActive && user.role === roles.owner && caller.role !== roles.owner;
+  return needsOwner ? refuse.ownerRequired() : null;
+}
+
+function returnEffects(view: View, user: UserRecord, caller: UserRecord | null): Effect[] {
+  const subscriptions = activeSubscriptions(view, user);
+  const botOwnerId = ownerOfReturned(view, user, caller);
+  const isAdopted = botOwnerId !== user.botOwnerId;
+  const after = { ...user, isActive: true, botOwnerId };
+  const person = { user_id: user.id, is_active: true };
+  return [
+    effects.put("users", user.id, after),
+    ...subscriptions.map((own) =>
+      effects.put("subscriptions", [user.id, own.channelId], resumeSubscription(view, own)),
+    ),
+    effects.emit("realm_user", { op: "update", person }, { to: "realm" }),
+    ...(isAdopted
+      ? [
+          effects.emit(
+            "realm_user",
+            { op: "update", person: { user_id: user.id, bot_owner_id: botOwnerId } },
+            { to: "realm" },
+          ),
+        ]
+      : []),
+    ...sightEffects(view, shiftOf(user, subscriptions, true)),
+    ...peerEvents("peer_add", user, subscriptions),
+    ...returnedGroupEvents(view, after),
+    ...botUpdates(view, after, isAdopted ? ["is_active", "owner_id"] : ["is_active"]),
+  ];
+}
+
+/** A bot whose owner is gone becomes the one's who brings it back. */
+function ownerOfReturned(view: View, user: UserRecord, caller: UserRecord | null): number | null {
+  const owner = user.botOwnerId === null ? undefined : view.users.get(user.botOwnerId);
+  return user.botType === null || owner?.isActive === true || caller === null ? user.botOwnerId : caller.id;
+}

@@ -1,0 +1,143 @@
+/**
+ * PATCH /users/{user_id} and /users/{email} (spec 4.8; behaviour 2.8): role, name, profile, address, in this order; the first
+ * refusal refuses all of it. Administrators change everybody, owners of bots their bots.
+ */
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { UserRecord } from "../../schemas/records.ts";
+import { type Role, roles } from "../../schemas/types.ts";
+import { accountAt, canAccessUser, isReservedAddress } from "../../src/domain/people.ts";
+import { isAdministrator } from "../../src/domain/permissions.ts";
+import { checkFullName, isEmailAddress } from "../../src/domain/text.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { Command, UserTarget, UserUpdate } from "../commands.ts";
+import { callerOf, done, type Outcome } from "../decide.ts";
+import { type Effect, effects } from "../effects.ts";
+import { addressEvents } from "../people-events.ts";
+import { botUpdates } from "./bot-events.ts";
+import { notificationBotId } from "./notification-bot.ts";
+import { roleEffects } from "./user-roles.ts";
+
+interface Asked {
+  readonly caller: UserRecord;
+  /** The account as the steps before left it. */
+  readonly user: UserRecord;
+  readonly params: UserUpdate;
+}
+
+interface Change {
+  readonly user: UserRecord;
+  readonly effects: readonly Effect[];
+}
+
+type Step = (view: View, asked: Asked) => Change | Refusal;
+
+const steps: readonly Step[] = [changeRole, changeName, changeProfile, changeAddress];
+
+export function updateUser(_context: unknown, command: Command<"user.update">, view: View): Outcome {
+  const caller = callerOf(command, view);
+  if (caller === null) return refuse.noSuchUser();
+  const { params } = command;
+  const before = targetOf(view, caller, params.target);
+  if (before === undefined) return refuse.noSuchUser();
+  if (!mayManage(caller, before)) return refuse.insufficientPermission();
+  let user = before;
+  const all: Effect[] = [];
+  for (const step of steps) {
+    const change = step(view, { caller, user, params });
+    if ("kind" in change) return change;
+    user = change.user;
+    all.push(...change.effects);
+  }
+  return done({}, user === before ? all : [effects.put("users", user.id, user), ...all]);
+}
+
+/** Deactivated people and bots, too; the server's own bot is nobody's to change. */
+function targetOf(view: View, caller: UserRecord, target: UserTarget): UserRecord | undefined {
+  const user = "id" in target ? view.users.get(target.id) : accountAt(view, caller, target.address, target.host);
+  if (user === undefined || user.id === notificationBotId) return undefined;
+  // Whether an address is somebody's is not told to who may not know of them (S1).
+  return "id" in target || canAccessUser(view, caller, user) ? user : undefined;
+}
+
+/** Administrators and the owner of a bot (behaviour 2.8). */
+export function mayManage(caller: UserRecord, user: UserRecord): boolean {
+  return isAdministrator(caller) || (user.botType !== null && user.botOwnerId === caller.id);
+}
+
+function unchanged({ user }: Asked): Change {
+  return { user, effects: [] };
+}
+
+function changeRole(view: View, asked: Asked): Change | Refusal {
+  const { caller, user, params } = asked;
+  if (params.role === null) return unchanged(asked);
+  const role = asRole(params.role);
+  if (role === null) return refuse.badRequest("Guests cannot be organization administrators");
+  if (role === user.role) return unchanged(asked);
+  const concernsOwners = role === roles.owner || user.role === roles.owner;
+  if (concernsOwners && caller.role !== roles.owner) return refuse.ownerRequired();
+  if (!isAdministrator(caller)) return refuse.administratorRequired();
+  if (isLastOwner(view, user)) {
+    return refuse.badRequest("The owner permission cannot be removed from the only organization owner.");
+  }
+  const after = { ...user, role };
+  return { user: after, effects: roleEffects(view, user, after) };
+}
+
+function asRole(value: number): Role | null {
+  return Object.values(roles).find((role) => role === value) ?? null;
+}
+
+/** The one person with the owner's role who is active. */
+export function isLastOwner(view: View, user: UserRecord): boolean {
+  return user.role === roles.owner && user.isActive && user.botType === null && view.users.activeOwners === 1;
+}
+
+function changeName(_view: View, asked: Asked): Change | Refusal {
+  const { user, params } = asked;
+  const fullName = params.fullName?.trim() ?? "";
+  if (fullName === "" || fullName === user.fullName) return unchanged(asked);
+  const badName = checkFullName(fullName, limits.full_name_code_points_max);
+  if (badName !== null) return badName;
+  const person = { user_id: user.id, full_name: fullName };
+  const event = effects.emit("realm_user", { op: "update", person }, { to: "realm" });
+  return { user: { ...user, fullName }, effects: [event, ...botUpdates(_view, user, ["full_name"])] };
+}
+
+/** No organization has custom profile fields yet: whatever id is named is nobody's. */
+function changeProfile(_view: View, asked: Asked): Change | Refusal {
+  const [first] = asked.params.profileData;
+  return first === undefined ? unchanged(asked) : refuse.badRequest(`Field id ${first.id} not found.`);
+}
+
+/** Immediate, without a confirmation: owners who were granted it are trusted with it (spec 4.8, D7). */
+function changeAddress(view: View, asked: Asked): Change | Refusal {
+  const { caller, user, params } = asked;
+  const email = params.newEmail?.trim() ?? null;
+  if (email === null || email === user.email) return unchanged(asked);
+  if (!caller.canChangeUserEmails || caller.role !== roles.owner) {
+    return refuse.badRequest("User not authorized to change user emails");
+  }
+  if (!isEmailAddress(email, limits.email_code_points_max)) return refuse.badRequest("Invalid new email address.");
+  const holder = view.users.byEmail(email);
+  if (isReservedAddress(email) || (holder !== undefined && holder.id !== user.id)) {
+    return refuse.badRequest("New email value error: Email is already in use.");
+  }
+  const after = { ...user, email };
+  return { user: after, effects: addressEvents(user, after) };
+}
+
+/** `cli grant-can-change-user-emails` (D7): only the server itself asks for this. */
+export function grantEmailChanges(
+  _context: unknown,
+  command: Command<"user.grant-email-changes">,
+  view: View,
+): Outcome {
+  if (command.callerId !== null) return refuse.insufficientPermission();
+  const { email, isGranted } = command.params;
+  const user = view.users.byEmail(email);
+  if (user === undefined || user.botType !== null) return refuse.noSuchUser();
+  if (user.canChangeUserEmails === isGranted) return done({}, []);
+  return done({}, [effects.put("users", user.id, { ...user, canChangeUserEmails: isGranted })]);
+}

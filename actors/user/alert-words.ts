@@ -1,0 +1,37 @@
+/** Alert words (public API: add and remove): a person's own, each once whatever its case; the answer is the whole list. */
+import { refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import { alertWordsOf, foldWords } from "../../src/domain/alert-words.ts";
+import { compareText } from "../../src/domain/text.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { Command } from "../commands.ts";
+import { callerOf, done, type Outcome } from "../decide.ts";
+import { type Effect, effects } from "../effects.ts";
+
+export function addAlertWords(_context: unknown, command: Command<"alert-words.add">, view: View): Outcome {
+  const user = callerOf(command, view);
+  if (user === null) return refuse.noSuchUser();
+  const words = alertWordsOf(view, user.id);
+  const added = [...foldWords(command.params.words)].filter(([folded]) => !words.has(folded));
+  if (words.size + added.length > limits.alert_words_per_user_max) return refuse.badRequest("Too many alert words");
+  const writes = added.map(([folded, word]) => effects.put("alertWords", [user.id, folded], { word }));
+  for (const [folded, word] of added) words.set(folded, word);
+  return changed(user.id, words, writes);
+}
+
+export function removeAlertWords(_context: unknown, command: Command<"alert-words.remove">, view: View): Outcome {
+  const user = callerOf(command, view);
+  if (user === null) return refuse.noSuchUser();
+  const words = alertWordsOf(view, user.id);
+  const removed = [...foldWords(command.params.words).keys()].filter((folded) => words.delete(folded));
+  const writes = removed.map((folded) => effects.remove("alertWords", [user.id, folded]));
+  return changed(user.id, words, writes);
+}
+
+/** @param words what there is now, by folded form */
+function changed(userId: number, words: ReadonlyMap<string, string>, writes: readonly Effect[]): Outcome {
+  const list = [...words].sort(([a], [b]) => compareText(a, b)).map(([, word]) => word);
+  if (writes.length === 0) return done({ alert_words: list }, []);
+  const event = effects.emit("alert_words", { alert_words: list }, { to: "users", ids: [userId] });
+  return done({ alert_words: list }, [...writes, event]);
+}

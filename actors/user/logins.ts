@@ -1,0 +1,36 @@
+/**
+ * Where a person has logged in from, and the mail about a new program or place (D31; behaviour 11). Only hashes of program and
+ * coarse place are kept, the ones that were longest not seen go first.
+ */
+import { limits } from "../../schemas/limits.ts";
+import type { UserRecord } from "../../schemas/records.ts";
+import { userSetting } from "../../schemas/user-settings.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { Login } from "../commands.ts";
+import { type Effect, effects } from "../effects.ts";
+import { mailEffects } from "../mail.ts";
+
+/** The first login of an account is nobody's surprise: it sends none. */
+export function loginEffects(view: View, user: UserRecord, login: Login): Effect[] {
+  const range = { start: [user.id], end: [user.id + 1], limit: limits.logins_per_user_max };
+  const known = view.rows("logins", range);
+  const isNew = !known.some(({ key }) => key[1] === login.fingerprint);
+  const isFull = isNew && known.length >= limits.logins_per_user_max;
+  const forgotten = isFull ? known.reduce((a, b) => (b.row.seenAt < a.row.seenAt ? b : a)) : undefined;
+  const isTold = isNew && known.length > 0 && wantsLoginMails(user);
+  return [
+    ...(forgotten === undefined ? [] : [effects.remove("logins", forgotten.key)]),
+    effects.put("logins", [user.id, login.fingerprint], { seenAt: view.now }),
+    ...(isTold ? mailEffects(view, newLoginMail(view, user, login)) : []),
+  ];
+}
+
+function newLoginMail(view: View, user: UserRecord, { client, address }: Login) {
+  const { email, timezone } = user;
+  return { template: "new-login", to: user, data: { email, client, address, at: view.now, timezone } } as const;
+}
+
+/** Spec 2.3, enable_login_emails: on unless switched off. */
+function wantsLoginMails(user: UserRecord): boolean {
+  return user.botType === null && userSetting(user, "enable_login_emails");
+}

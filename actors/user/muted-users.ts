@@ -1,0 +1,46 @@
+/** Muting of others (public API: mute-user, unmute-user): bots and deactivated people can be muted, oneself cannot. */
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { UserRecord } from "../../schemas/records.ts";
+import { type MutedUserBody, mutedUsersOf } from "../../src/domain/muted-users.ts";
+import { canAccessUser } from "../../src/domain/people.ts";
+import { seconds } from "../../src/domain/presence.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { Command } from "../commands.ts";
+import { callerOf, done, type Outcome } from "../decide.ts";
+import { type Effect, effects } from "../effects.ts";
+
+export function muteUser(_context: unknown, command: Command<"muted-users.add">, view: View): Outcome {
+  const user = callerOf(command, view);
+  if (user === null) return refuse.noSuchUser();
+  const { userId } = command.params;
+  if (user.id === userId) return refuse.badRequest("Cannot mute self");
+  const refused = checkKnown(view, user, userId);
+  if (refused !== null) return refused;
+  const before = mutedUsersOf(view, user.id);
+  if (before.some(({ id }) => id === userId)) return refuse.badRequest("User already muted");
+  if (before.length >= limits.muted_users_per_user_max) return refuse.badRequest("Too many muted users");
+  const after = [...before, { id: userId, timestamp: seconds(view.now) }].sort((a, b) => a.id - b.id);
+  return done({}, [effects.put("mutedUsers", [user.id, userId], { mutedAt: view.now }), tell(user.id, after)]);
+}
+
+export function unmuteUser(_context: unknown, command: Command<"muted-users.remove">, view: View): Outcome {
+  const user = callerOf(command, view);
+  if (user === null) return refuse.noSuchUser();
+  const { userId } = command.params;
+  const refused = checkKnown(view, user, userId);
+  if (refused !== null) return refused;
+  const before = mutedUsersOf(view, user.id);
+  if (!before.some(({ id }) => id === userId)) return refuse.badRequest("User is not muted");
+  const after = before.filter(({ id }) => id !== userId);
+  return done({}, [effects.remove("mutedUsers", [user.id, userId]), tell(user.id, after)]);
+}
+
+function checkKnown(view: View, user: UserRecord, userId: number): Refusal | null {
+  const person = view.users.get(userId);
+  return person !== undefined && canAccessUser(view, user, person) ? null : refuse.noSuchUser();
+}
+
+function tell(userId: number, mutedUsers: readonly MutedUserBody[]): Effect {
+  return effects.emit("muted_users", { muted_users: mutedUsers }, { to: "users", ids: [userId] });
+}

@@ -1,0 +1,37 @@
+/**
+ * Names of the files that rows claim (architecture, Files). A file's name is random, so it changes with the content, and says
+ * nothing of whose it is. `avatars/<name>` and `emoji/<name>` are names in the realm's folder; clients get addresses.
+ */
+import type { RealmEmojiRecord, UserRecord } from "./records/people.ts";
+
+/** What a name in a realm's folder looks like: one folder, one file, nothing that could lead out of it. */
+export const fileNameShape = /^[a-z]{1,20}\/[0-9a-f]{32}(?:-[a-z]{1,20})?\.[a-z]{1,10}$/;
+
+/** Where pictures are served, outside the API. */
+export const picturesPath = "/user_avatars/";
+
+/** The larger form of a picture of a person, by the name of the smaller. */
+export function mediumName(name: string): string {
+  return name.replace(/\.png$/, "-medium.png");
+}
+
+/** Files of a row's avatar: both sizes. @param avatarFile as in the row, with the realm's id in front */
+export function avatarFiles(avatarFile: string | null): readonly string[] {
+  if (avatarFile === null) return [];
+  const name = `avatars/${avatarFile.slice(avatarFile.indexOf("/") + 1)}`;
+  return [name, mediumName(name)];
+}
+
+/** Files of a custom emoji: the picture, and its first frame when it is animated. */
+export function emojiFiles(emoji: Pick<RealmEmojiRecord, "file" | "stillFile">): readonly string[] {
+  const name = `emoji/${emoji.file}`;
+  return emoji.stillFile === null ? [name] : [name, `emoji/${emoji.stillFile}`];
+}
+
+/** Every file that rows claim. */
+export function claimedFiles(users: Iterable<UserRecord>, emoji: Iterable<RealmEmojiRecord>): Set<string> {
+  const claimed = new Set<string>();
+  for (const user of users) for (const name of avatarFiles(user.avatarFile)) claimed.add(name);
+  for (const own of emoji) for (const name of emojiFiles(own)) claimed.add(name);
+  return claimed;
+}

@@ -1,0 +1,76 @@
+/**
+ * Which emoji a client means by name, code and namespace (spec 2.7; behaviour 2.12): for a status, and whatever else stands
+ * beside a name. The realm's own emoji come before the built-in ones of the same name.
+ */
+import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { reactionTypes } from "../../../schemas/status.ts";
+import type { View } from "../view.ts";
+import { EXTRA_EMOJI, emojiByCode, emojiByName } from "./emoji-table.ts";
+
+export interface EmojiRequest {
+  readonly name: string;
+  /** null: what the name stands for now. */
+  readonly code: string | null;
+  readonly reactionType: string | null;
+}
+
+/** The three belong together: the name is one of the code's, the code is one of the namespace's. */
+export interface EmojiChoice {
+  readonly kind: "chosen";
+  readonly name: string;
+  readonly code: string;
+  readonly reactionType: string;
+}
+
+/** The name that the public API has for the third namespace; what is sent out is the specification's (D22). */
+const extraElsewhere = "zulip_extra_emoji";
+
+export function chooseEmoji(view: View, request: EmojiRequest): EmojiChoice | Refusal {
+  const { name } = request;
+  let { code, reactionType } = request;
+  if (code === null || reactionType === null) {
+    const known = emojiOfName(view, name);
+    if (known === null) return refuse.badRequest(`Emoji '${name}' does not exist`);
+    code ??= known.code;
+    reactionType ??= known.reactionType;
+  }
+  if (reactionType === extraElsewhere) reactionType = reactionTypes.extra;
+  return checkEmoji(view, { name, code, reactionType }) ?? { kind: "chosen", name, code, reactionType };
+}
+
+function emojiOfName(view: View, name: string): { readonly code: string; readonly reactionType: string } | null {
+  const own = view.realmEmoji.active(name);
+  if (own !== undefined) return { code: String(own.id), reactionType: reactionTypes.realm };
+  if (name === EXTRA_EMOJI.name) return { code: EXTRA_EMOJI.code, reactionType: reactionTypes.extra };
+  const unicode = emojiByName(name);
+  return unicode === null ? null : { code: unicode.code, reactionType: reactionTypes.unicode };
+}
+
+interface Emoji {
+  readonly name: string;
+  readonly code: string;
+  readonly reactionType: string;
+}
+
+function checkEmoji(view: View, emoji: Emoji): Refusal | null {
+  switch (emoji.reactionType) {
+    case reactionTypes.realm:
+      return checkRealmEmoji(view, emoji);
+    case reactionTypes.extra:
+      if (emoji.code !== EXTRA_EMOJI.code) return refuse.badRequest("Invalid emoji code.");
+      return emoji.name === EXTRA_EMOJI.name ? null : refuse.badRequest("Invalid emoji name.");
+    case reactionTypes.unicode:
+      if (emojiByCode(emoji.code) === null) return refuse.badRequest("Invalid emoji code.");
+      return emojiByName(emoji.name)?.code === emoji.code ? null : refuse.badRequest("Invalid emoji name.");
+    default:
+      return refuse.badRequest("Invalid emoji type.");
+  }
+}
+
+function checkRealmEmoji(view: View, { name, code }: Emoji): Refusal | null {
+  const own = view.realmEmoji.get(Number(code));
+  // "1", but not "01" or "1.0": the code is the id as text.
+  if (own === undefined || String(own.id) !== code) return refuse.badRequest("Invalid custom emoji.");
+  if (own.name !== name) return refuse.badRequest("Invalid custom emoji name.");
+  return own.isActive ? null : refuse.badRequest("This custom emoji has been deactivated.");
+}

@@ -1,0 +1,40 @@
+/**
+ * Pictures outside the API, to anybody who has their address (as on the public server): uploaded ones under /user_avatars/,
+ * /avatar/<who> as a way to somebody's, and the organization's icon. Only names of our own making are looked up, only in the
+ * folder of the realm that the host names.
+ */
+import { refuse } from "../../schemas/errors.ts";
+import { picturesPath } from "../../schemas/files.ts";
+import { identicon } from "../domain/identicon.ts";
+import { lookUp } from "../domain/look-up.ts";
+import { avatarAddress } from "../queries/avatars.ts";
+import { errorPage, filePage, type PageRequest, type PageRoute, redirectPage } from "./pages.ts";
+
+const contentTypes: Readonly<Record<string, string>> = { png: "image/png", gif: "image/gif", webp: "image/webp" };
+
+/** `<realm>/<file>`, `<realm>/emoji/images/<file>`. */
+const shape = /^(\d{1,15})\/(emoji\/images\/)?([0-9a-f]{32}(?:-medium|-still)?\.([a-z]{3,4}))$/;
+
+async function servePicture({ realm, rest }: PageRequest) {
+  const [, realmId, emoji, file, extension = ""] = shape.exec(rest) ?? [];
+  const contentType = lookUp(contentTypes, extension);
+  if (contentType === undefined || Number(realmId) !== realm.view.realm.id) return errorPage(refuse.notFound());
+  const bytes = await realm.files.read(`${emoji === undefined ? "avatars" : "emoji"}/${file}`);
+  return bytes === null ? errorPage(refuse.notFound()) : filePage(contentType, bytes);
+}
+
+/** `<user id or address>`, with `/medium` behind it for the larger one. */
+function redirectToAvatar({ realm, rest, viewer }: PageRequest) {
+  if (rest === realmIcon) return filePage("image/png", identicon(realm.view.realm.createdAt));
+  const isMedium = rest.endsWith("/medium");
+  const who = isMedium ? rest.slice(0, -"/medium".length) : rest;
+  const address = avatarAddress(realm.view, viewer(), who, isMedium);
+  return address === null ? errorPage(refuse.notFound()) : redirectPage(address);
+}
+
+const realmIcon = "realm-icon";
+
+export const picturePages: readonly PageRoute[] = [
+  { prefix: picturesPath, serve: servePicture },
+  { prefix: "/avatar/", serve: redirectToAvatar },
+];

@@ -1,0 +1,111 @@
+/**
+ * Pictures that people upload: decoded and re-encoded, never kept as they were sent. Four formats are known, by their content;
+ * every other loader of the library is switched off before it sees a byte (no SVG, no PDF). Size in pixels, frames, time and
+ * how many at once have bounds (S3); work is on the thread pool. Nothing but the pixels survives: no metadata, no trailing
+ * bytes. The library is loaded when the first picture comes: it is tens of megabytes.
+ */
+import type { Sharp, SharpOptions } from "sharp";
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+
+export interface AvatarPicture {
+  /** PNG, `avatar_size_px` square. */
+  readonly small: Buffer;
+  /** PNG, `avatar_medium_size_px` square. */
+  readonly medium: Buffer;
+}
+
+export interface EmojiPicture {
+  readonly image: Buffer;
+  readonly format: "png" | "gif" | "webp";
+  /** PNG, the first frame; null when nothing moves. */
+  readonly still: Buffer | null;
+}
+
+type Library = (input: Buffer, options: SharpOptions) => Sharp;
+
+const input: SharpOptions = { limitInputPixels: limits.picture_pixels_max, failOn: "error" };
+const transparent = { r: 0, g: 0, b: 0, alpha: 0 };
+
+/** What the library may read, each from memory only. */
+const loaders = [
+  "VipsForeignLoadJpegBuffer",
+  "VipsForeignLoadPngBuffer",
+  "VipsForeignLoadWebpBuffer",
+  "VipsForeignLoadNsgifBuffer",
+];
+
+let library: Promise<Library> | null = null;
+
+function load(): Promise<Library> {
+  library ??= import("sharp").then(({ default: sharp }) => {
+    sharp.block({ operation: ["VipsForeignLoad"] });
+    sharp.unblock({ operation: loaders });
+    // Nobody sends the same picture twice; one thread each, since several may be at work.
+    sharp.cache(false);
+    sharp.concurrency(1);
+    return sharp;
+  });
+  return library;
+}
+
+/** Of a picture that is too large in pixels, frames or time. */
+const tooLarge = "Image size exceeds limit.";
+const undecodable = "Could not decode image; did you upload an image file?";
+
+export class Pictures {
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  /** Cut to a square around the middle, turned as the camera says. */
+  avatar(bytes: Buffer): Promise<AvatarPicture | Refusal> {
+    return this.#inTurn(async (sharp) => {
+      const size = limits.avatar_medium_size_px;
+      const medium = await bounded(sharp(bytes, input).autoOrient().resize(size, size, { fit: "cover" }).png());
+      const small = await bounded(sharp(medium, input).resize(limits.avatar_size_px, limits.avatar_size_px).png());
+      return { small, medium };
+    });
+  }
+
+  /** Fitted into a square whole. What moves goes on moving, and has a still picture beside. */
+  emoji(bytes: Buffer): Promise<EmojiPicture | Refusal> {
+    return this.#inTurn(async (sharp) => {
+      const { format, pages = 1 } = await sharp(bytes, input).metadata();
+      if (pages > limits.emoji_frames_max) return refuse.badRequest(tooLarge);
+      const still = await bounded(fitted(sharp(bytes, input).autoOrient()).png());
+      if (pages === 1 || (format !== "gif" && format !== "webp")) return { image: still, format: "png", still: null };
+      const image = await bounded(fitted(sharp(bytes, { ...input, animated: true })).toFormat(format));
+      return { image, format, still };
+    });
+  }
+
+  async #inTurn<T>(work: (sharp: Library) => Promise<T | Refusal>): Promise<T | Refusal> {
+    if (this.#running >= limits.pictures_concurrent_max) {
+      if (this.#waiting.length >= limits.pictures_waiting_max) return refuse.overloaded();
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    this.#running++;
+    try {
+      const sharp = await load();
+      return await work(sharp).catch(refusalOf);
+    } finally {
+      this.#running--;
+      this.#waiting.shift()?.();
+    }
+  }
+}
+
+function fitted(picture: Sharp): Sharp {
+  const size = limits.emoji_size_px;
+  return picture.resize(size, size, { fit: "contain", background: transparent });
+}
+
+function bounded(picture: Sharp): Promise<Buffer> {
+  return picture.timeout({ seconds: limits.picture_seconds_max }).toBuffer();
+}
+
+/** Whatever the decoder did not like, the picture is at fault: it is refused, and the text names no library. */
+function refusalOf(error: unknown): Refusal {
+  const isTooLarge = /exceeds pixel limit|timeout/.test(String(error));
+  return refuse.badRequest(isTooLarge ? tooLarge : undecodable);
+}

@@ -1,0 +1,65 @@
+/** Drafts (public API: get, create, edit and delete): the texts are brought into their bounds before the command. */
+import type { Static } from "typebox";
+import { command, type DraftContent } from "../../../actors/commands.ts";
+import { createDrafts, deleteDraft, editDraft, getDrafts, type NewDraft } from "../../../schemas/drafts.ts";
+import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { keepsDrafts } from "../../domain/drafts.ts";
+import { cutContent } from "../../domain/message-content.ts";
+import { cutTopic } from "../../domain/topics.ts";
+import { listDrafts } from "../../queries/drafts.ts";
+import { bind, type Call, callerOf } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/entry.ts";
+
+export const draftRoutes = [
+  bind(getDrafts, (call) => {
+    const caller = callerOf(call);
+    if (!keepsDrafts(caller)) return refuse.draftsNotKept();
+    const drafts = listDrafts(call.realm.view, caller);
+    return ok({ count: drafts.length, drafts });
+  }),
+
+  bind(createDrafts, (call) => {
+    const drafts: DraftContent[] = [];
+    for (const [index, given] of call.params.drafts.entries()) {
+      const draft = readDraft(given, `drafts[${index}]`);
+      if ("kind" in draft) return draft;
+      drafts.push(draft);
+    }
+    return call.realm.dispatcher.ask(command(self(call), "drafts.add", { drafts }, callerOf(call).id), call.claim);
+  }),
+
+  bind(editDraft, (call) => {
+    const draft = readDraft(call.params.draft, "draft");
+    if ("kind" in draft) return draft;
+    const params = { id: call.params.draft_id, draft };
+    return call.realm.dispatcher.ask(command(self(call), "drafts.update", params, callerOf(call).id), call.claim);
+  }),
+
+  bind(deleteDraft, (call) => {
+    const params = { id: call.params.draft_id };
+    return call.realm.dispatcher.ask(command(self(call), "drafts.remove", params, callerOf(call).id), call.claim);
+  }),
+];
+
+function self(call: Call) {
+  return { actor: "user", id: callerOf(call).id } as const;
+}
+
+/** @param path where the draft stands among the parameters, for messages */
+function readDraft(given: Static<typeof NewDraft>, path: string): DraftContent | Refusal {
+  const { type, timestamp = null } = given;
+  if (given.content.includes("\0")) return refuse.badRequest("Message must not contain null bytes");
+  if (given.content.trim() === "") return refuse.badRequest(`${path}["content"] cannot be blank`);
+  if (timestamp !== null && timestamp < 0) return refuse.badRequest("Timestamp must not be negative.");
+  const content = cutContent(given.content);
+  const changedAt = timestamp === null ? null : Math.round(timestamp * 1000);
+  if (type === "stream") {
+    const topic = cutTopic(given.topic);
+    if (topic.includes("\0")) return refuse.badRequest("Topic must not contain null bytes");
+    if (given.to.length !== 1) return refuse.badRequest("Must specify exactly 1 channel ID for channel messages");
+    return { type: "channel", to: given.to, topic, content, changedAt };
+  }
+  // Without recipients there is no address, whatever the type says; a topic is a channel's.
+  const to = type === "private" ? [...new Set(given.to)] : [];
+  return { type: to.length === 0 ? "" : "direct", to, topic: "", content, changedAt };
+}

@@ -1,0 +1,53 @@
+/** Custom emoji (public API: upload-custom-emoji, get-custom-emoji, deactivate-custom-emoji). */
+import { command } from "../../../actors/commands.ts";
+import { deactivateEmoji, getEmoji, uploadEmoji } from "../../../schemas/emoji.ts";
+import { refuse } from "../../../schemas/errors.ts";
+import { emojiFiles } from "../../../schemas/files.ts";
+import { emojiName, objectionToName } from "../../domain/emoji/custom-emoji.ts";
+import { customEmoji } from "../../queries/emoji.ts";
+import { type Binding, bind, callerOf } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/entry.ts";
+import type { Pictures } from "../pictures.ts";
+import { claimFiles, newFileId, onlyFile } from "../uploads.ts";
+
+const realmActor = { actor: "realm" } as const;
+
+export function emojiRoutes(pictures: Pictures): readonly Binding[] {
+  return [
+    bind(uploadEmoji, async (call) => {
+      const { realm } = call;
+      const author = callerOf(call);
+      const name = emojiName(call.params.emoji_name);
+      // Under a key, a repetition is answered as the first time, when the name was free: that is the turn's to say.
+      const objection = call.claim === null ? objectionToName(realm.view, author, name) : null;
+      if (objection !== null) return objection;
+      const file = onlyFile(call.files, "You must upload exactly one file.");
+      if ("kind" in file) return file;
+      if (!realm.files.acceptsWrites) return refuse.storeRefusesWrites();
+      const picture = await pictures.emoji(file.bytes);
+      if ("kind" in picture) return picture;
+      const id = newFileId();
+      const made = {
+        name,
+        file: `${id}.${picture.format}`,
+        stillFile: picture.still === null ? null : `${id}-still.png`,
+      };
+      const images = [picture.image, ...(picture.still === null ? [] : [picture.still])];
+      return claimFiles(realm, {
+        files: emojiFiles(made).map((fileName, index) => ({ name: fileName, bytes: images[index] ?? picture.image })),
+        ask: () => realm.dispatcher.ask(command(realmActor, "emoji.add", made, author.id), call.claim),
+        isClaimed: () => [...realm.view.realmEmoji.all()].some((emoji) => emoji.file === made.file),
+      });
+    }),
+
+    bind(getEmoji, (call) => ok({ emoji: customEmoji(call.realm.view) })),
+
+    bind(deactivateEmoji, (call) => {
+      const name = emojiName(call.params.emoji_name);
+      return call.realm.dispatcher.ask(
+        command(realmActor, "emoji.deactivate", { name }, callerOf(call).id),
+        call.claim,
+      );
+    }),
+  ];
+}

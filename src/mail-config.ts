@@ -1,0 +1,45 @@
+/** What `SMTP_URL` and `MAIL_FROM` may say (see config.ts). */
+import { limits } from "../schemas/limits.ts";
+import { isEmailAddress } from "./domain/text.ts";
+import type { Sender } from "./outbound/mail/letter.ts";
+import type { SmtpServer } from "./outbound/mail/smtp.ts";
+
+/** Ports of mail submission, without and with TLS from the first byte. */
+const defaultPorts: Readonly<Record<string, number>> = { "smtp:": 587, "smtps:": 465 };
+
+/** `smtp://user:password@host:port` or `smtps://...`; user and password percent-encoded. undefined: something else. */
+export function parseSmtpUrl(text: string): SmtpServer | undefined {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const defaultPort = url === null ? undefined : defaultPorts[url.protocol];
+  if (url === null || defaultPort === undefined || url.hostname === "") return undefined;
+  // Options in a query could switch on a log of the dialogue, with the password in it.
+  if (!["", "/"].includes(url.pathname) || url.search !== "" || url.hash !== "") return undefined;
+  const user = decode(url.username);
+  const password = decode(url.password);
+  if (user === null || password === null || (user === "") !== (password === "")) return undefined;
+  return {
+    host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: url.port === "" ? defaultPort : Number(url.port),
+    isSecure: url.protocol === "smtps:",
+    login: user === "" ? null : { user, password },
+  };
+}
+
+/** null: malformed, or with a line break. */
+function decode(text: string): string | null {
+  try {
+    const decoded = decodeURIComponent(text);
+    return /[\r\n\0]/.test(decoded) ? null : decoded;
+  } catch {
+    return null;
+  }
+}
+
+/** `address`, or `Name <address>`. undefined: something else. */
+export function parseSender(text: string): Sender | undefined {
+  const named = /^([^<>\p{Cc}]*)<([^<>]+)>$/u.exec(text);
+  const name = named?.[1]?.trim().replace(/^"(.*)"$/, "$1") ?? "";
+  const address = named?.[2] ?? text;
+  if (!isEmailAddress(address, limits.email_code_points_max)) return undefined;
+  return { name: name === "" ? null : name, address };
+}

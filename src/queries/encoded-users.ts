@@ -1,0 +1,128 @@
+/**
+ * The answer of GET /users as bytes (spec 4.15), one for all who see people alike, kept until somebody changes: 10,000 people
+ * cost no encoding per request. A list is made of pieces of neighbouring ids; after a change only theirs is encoded
+ * again. Bounded by `encoded_users_bytes_max`, least recently used out first.
+ */
+import { LRUCache } from "lru-cache";
+import { limits } from "../../schemas/limits.ts";
+import type { UserRecord } from "../../schemas/records.ts";
+import { isHiddenFromPeers, sightOf, stranger } from "../domain/people.ts";
+import type { View } from "../domain/view.ts";
+import { type MemberOptions, memberBody } from "./users.ts";
+
+/** Bytes of an answer and the name of their content within this life of the process. */
+export interface EncodedList {
+  readonly body: Buffer;
+  readonly name: string;
+}
+
+interface Piece {
+  readonly version: number;
+  readonly bytes: Buffer;
+}
+
+interface Kept {
+  readonly version: number;
+  /** Empty ones are of ids that nobody has. They share the memory of `body`. */
+  readonly pieces: readonly Piece[];
+  readonly body: Buffer;
+}
+
+const head = Buffer.from('{"result":"success","msg":"","members":[');
+const comma = Buffer.from(",");
+const tail = Buffer.from("]}");
+
+/** Of one realm. */
+class EncodedUsers {
+  readonly #view: View;
+  readonly #kept = new LRUCache<string, Kept>({
+    maxSize: limits.encoded_users_bytes_max,
+    sizeCalculation: ({ body }) => body.length,
+  });
+
+  constructor(view: View) {
+    this.#view = view;
+  }
+
+  list(viewer: UserRecord | null, options: MemberOptions): EncodedList {
+    const variant = [sightOf(viewer), Number(options.clientGravatar), Number(options.includesProfile)].join(".");
+    const kept = this.#upToDate(variant, viewer, options);
+    const name = `${variant}.${kept.version}`;
+    if (viewer === null || !isHiddenFromPeers(viewer)) return { body: kept.body, name };
+    return { body: this.#withOwn(kept, viewer, options), name: `${name}.${viewer.id}` };
+  }
+
+  #upToDate(variant: string, viewer: UserRecord | null, options: MemberOptions): Kept {
+    const known = this.#kept.get(variant);
+    const { peopleVersions } = this.#view;
+    if (known !== undefined && known.version === peopleVersions.latest) return known;
+    const kept = this.#assemble(viewer === null ? null : stranger(viewer), options, known?.pieces ?? []);
+    this.#kept.set(variant, kept);
+    return kept;
+  }
+
+  #assemble(viewer: UserRecord | null, options: MemberOptions, known: readonly Piece[]): Kept {
+    const { peopleVersions } = this.#view;
+    const last = Math.floor(this.#view.counter("user") / limits.encoded_users_per_piece);
+    const pieces: Piece[] = [];
+    for (let index = 0; index <= last; index++) {
+      const version = peopleVersions.ofPiece(index);
+      const before = known[index];
+      const isSame = before !== undefined && before.version === version;
+      pieces.push(isSame ? before : { version, bytes: this.#encodePiece(index, viewer, options) });
+    }
+    return { version: peopleVersions.latest, ...joined(pieces) };
+  }
+
+  #encodePiece(index: number, viewer: UserRecord | null, options: MemberOptions): Buffer {
+    const first = index * limits.encoded_users_per_piece;
+    const members: string[] = [];
+    for (let id = first; id < first + limits.encoded_users_per_piece; id++) {
+      const user = this.#view.users.get(id);
+      if (user !== undefined) members.push(JSON.stringify(memberBody(this.#view, user, viewer, options)));
+    }
+    return Buffer.from(members.join(","));
+  }
+
+  /** One's own address is in one's own list, wherever else it is hidden. */
+  #withOwn(kept: Kept, viewer: UserRecord, options: MemberOptions): Buffer {
+    const shown = JSON.stringify(memberBody(this.#view, viewer, stranger(viewer), options));
+    const own = JSON.stringify(memberBody(this.#view, viewer, viewer, options));
+    const piece = kept.pieces[Math.floor(viewer.id / limits.encoded_users_per_piece)]?.bytes ?? head;
+    // Quotes are escaped inside of texts: an entry's beginning is found nowhere else.
+    const at = piece.byteOffset - kept.body.byteOffset + piece.indexOf(`{"user_id":${viewer.id},`);
+    const rest = kept.body.subarray(at + Buffer.byteLength(shown));
+    return Buffer.concat([kept.body.subarray(0, at), Buffer.from(own), rest]);
+  }
+}
+
+/** One run of bytes, and the pieces as parts of it. */
+function joined(pieces: readonly Piece[]): { body: Buffer; pieces: Piece[] } {
+  const parts: Buffer[] = [head];
+  for (const { bytes } of pieces) {
+    if (bytes.length === 0) continue;
+    if (parts.length > 1) parts.push(comma);
+    parts.push(bytes);
+  }
+  const body = Buffer.concat([...parts, tail]);
+  let at = head.length;
+  const shared = pieces.map(({ version, bytes }) => {
+    if (bytes.length === 0) return { version, bytes };
+    const start = at === head.length ? at : at + comma.length;
+    at = start + bytes.length;
+    return { version, bytes: body.subarray(start, at) };
+  });
+  return { body, pieces: shared };
+}
+
+const ofRealms = new WeakMap<View, EncodedUsers>();
+
+/** Everybody, as the viewer sees them; null is a spectator. For viewers who may know of everybody. */
+export function encodedUsers(view: View, viewer: UserRecord | null, options: MemberOptions): EncodedList {
+  let own = ofRealms.get(view);
+  if (own === undefined) {
+    own = new EncodedUsers(view);
+    ofRealms.set(view, own);
+  }
+  return own.list(viewer, options);
+}

@@ -1,0 +1,14 @@
+/** A person's saved snippets as they are read (public API: get-saved-snippets, register). */
+import { limits } from "../../schemas/limits.ts";
+import type { UserRecord } from "../../schemas/records.ts";
+import { savedSnippetBody } from "../domain/saved-snippets.ts";
+import type { View } from "../domain/view.ts";
+import type { Section } from "./state-section.ts";
+
+/** Oldest first. */
+export function listSavedSnippets(view: View, user: UserRecord) {
+  const range = { start: [user.id], end: [user.id + 1], limit: limits.saved_snippets_per_user_max };
+  return view.rows("savedSnippets", range).map(({ row }) => savedSnippetBody(row));
+}
+
+export const savedSnippetsState: Section = (view, user) => ({ saved_snippets: listSavedSnippets(view, user) });

@@ -1,0 +1,223 @@
+/**
+ * Files of a realm, outside LMDB (architecture, Files): a temporary file, flushed, renamed, its folder flushed; then the turn
+ * that claims it. What nobody claims, after a crash in between, is swept when the realm opens. Names are random: a file is
+ * written once, never changed. Nobody else reads the folder.
+ */
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileNameShape } from "../../schemas/files.ts";
+
+export interface NewFile {
+  /** As `fileNameShape` has it: folder and name. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+export interface FileStoreOptions {
+  readonly folder: string;
+  /** Whether there is room on the disk (M5). */
+  readonly acceptsWrites: () => boolean;
+  /** A file could not be removed: it is tried again by the next sweep. */
+  readonly report: (error: unknown) => void;
+}
+
+const temporarySuffix = ".part";
+
+/** Where a realm's files lie, beside its environment. */
+export function filesFolder(realmFolder: string): string {
+  return join(realmFolder, "files");
+}
+
+export class FileStore {
+  readonly #options: FileStoreOptions;
+  /** Written, or being written, and not claimed yet: no sweep takes them. */
+  readonly #unsettled = new Set<string>();
+  readonly #working = new Set<Promise<unknown>>();
+  readonly #made = new Set<string>();
+  #bytes = 0;
+
+  constructor(options: FileStoreOptions) {
+    this.#options = options;
+  }
+
+  /** Bytes of all files, for the quota: an estimate, complete when the sweep after opening is done. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  get acceptsWrites(): boolean {
+    return this.#options.acceptsWrites();
+  }
+
+  /**
+   * On disk when this resolves, all of them or none. Until `settle`, no sweep takes them.
+   * @returns false when the disk has no room for them (M5)
+   * @throws Error when the folder cannot be written for another reason
+   */
+  write(files: readonly NewFile[]): Promise<boolean> {
+    for (const { name } of files) this.#unsettled.add(checked(name));
+    return this.#track(this.#write(files));
+  }
+
+  async #write(files: readonly NewFile[]): Promise<boolean> {
+    try {
+      const folders = new Set(files.map(({ name }) => dirname(name)));
+      for (const folder of folders) await this.#makeFolder(folder);
+      for (const { name, bytes } of files) await this.#writeOne(name, bytes);
+      for (const folder of folders) await flushFolder(join(this.#options.folder, folder));
+      return true;
+    } catch (error) {
+      for (const { name } of files) {
+        await this.#remove(name);
+        this.#unsettled.delete(name);
+      }
+      const code = (error as NodeJS.ErrnoException).code;
+      if (code === "ENOSPC" || code === "EDQUOT") return false;
+      throw error;
+    }
+  }
+
+  async #writeOne(name: string, bytes: Uint8Array): Promise<void> {
+    const path = this.#pathOf(name);
+    const draft = path + temporarySuffix;
+    try {
+      await withFile(draft, "wx", async (file) => {
+        await file.writeFile(bytes);
+        await file.sync();
+      });
+      await rename(draft, path);
+      this.#bytes += bytes.length;
+    } catch (error) {
+      await rm(draft, { force: true });
+      throw error;
+    }
+  }
+
+  /** Once per folder and process; a folder's own entry is flushed, too. */
+  async #makeFolder(folder: string): Promise<void> {
+    if (this.#made.has(folder)) return;
+    await mkdir(join(this.#options.folder, folder), { recursive: true, mode: 0o700 });
+    await flushFolder(this.#options.folder);
+    await flushFolder(dirname(this.#options.folder));
+    this.#made.add(folder);
+  }
+
+  /** The turn has decided: what no row claims is removed. */
+  settle(names: readonly string[], isClaimed: boolean): void {
+    for (const name of names) {
+      if (!isClaimed) this.discard(name);
+      this.#unsettled.delete(name);
+    }
+  }
+
+  /** null: there is none of that name. */
+  async read(name: string): Promise<Buffer | null> {
+    try {
+      return await readFile(this.#pathOf(name));
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  }
+
+  /** Removes a file in the background. */
+  discard(name: string): void {
+    void this.#track(this.#remove(name));
+  }
+
+  async #remove(name: string): Promise<void> {
+    try {
+      const path = this.#pathOf(name);
+      const { size } = await stat(path);
+      await rm(path);
+      this.#bytes -= size;
+    } catch (error) {
+      if (!isMissing(error)) this.#options.report(error);
+    }
+  }
+
+  /** Removes what no row claims, and counts the bytes of the rest. @param claimed asked at one moment, between turns */
+  sweep(claimed: () => ReadonlySet<string>): Promise<void> {
+    return this.#track(this.#sweep(claimed));
+  }
+
+  async #sweep(claimed: () => ReadonlySet<string>): Promise<void> {
+    const found = await listFiles(this.#options.folder);
+    if (found.length === 0) return;
+    // No name is claimed later but one that is unsettled now: whatever is neither stays unclaimed for ever.
+    const isClaimed = claimed();
+    const orphans = found.filter((name) => !isClaimed.has(name) && !this.#isUnsettled(name));
+    const kept = found.filter((name) => isClaimed.has(name) && !this.#isUnsettled(name));
+    for (const name of orphans) {
+      await rm(join(this.#options.folder, name), { force: true }).catch(this.#options.report);
+    }
+    for (const name of kept) this.#bytes += await sizeOf(join(this.#options.folder, name));
+  }
+
+  #isUnsettled(name: string): boolean {
+    return this.#unsettled.has(name.endsWith(temporarySuffix) ? name.slice(0, -temporarySuffix.length) : name);
+  }
+
+  #pathOf(name: string): string {
+    return join(this.#options.folder, checked(name));
+  }
+
+  #track<T>(work: Promise<T>): Promise<T> {
+    this.#working.add(work);
+    const done = () => this.#working.delete(work);
+    work.then(done, done);
+    return work;
+  }
+
+  /** Resolves when nothing is being written or removed. */
+  async idle(): Promise<void> {
+    while (this.#working.size > 0) await Promise.allSettled(this.#working);
+  }
+}
+
+/** @throws Error for a name that could lead anywhere else: a bug of the caller */
+function checked(name: string): string {
+  if (!fileNameShape.test(name)) throw new Error(`${JSON.stringify(name)} is no name of a file`);
+  return name;
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "ENOENT";
+}
+
+async function withFile(path: string, flags: string, work: (file: FileHandle) => Promise<void>): Promise<void> {
+  const file = await open(path, flags, 0o600);
+  try {
+    await work(file);
+  } finally {
+    await file.close();
+  }
+}
+
+function flushFolder(path: string): Promise<void> {
+  return withFile(path, "r", (folder) => folder.sync());
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch {
+    return 0;
+  }
+}
+
+/** Every file, as `folder/name`; none when there is no folder yet. */
+export async function listFiles(folder: string): Promise<string[]> {
+  const folders = await entriesOf(folder);
+  const lists = folders.map(async (name) => (await entriesOf(join(folder, name))).map((file) => `${name}/${file}`));
+  return (await Promise.all(lists)).flat();
+}
+
+async function entriesOf(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (isMissing(error) || (error as NodeJS.ErrnoException).code === "ENOTDIR") return [];
+    throw error;
+  }
+}

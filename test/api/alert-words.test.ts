@@ -1,0 +1,159 @@
+/** Alert words: GET, POST and DELETE /users/me/alert_words (public API: alert words). */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import { botOf, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import { restart } from "../support/restart.ts";
+import { writeMany } from "../support/rows.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const path = "/users/me/alert_words";
+const wanted = { event_types: ["alert_words", "message"] };
+const wordMax = limits.alert_word_code_points_max;
+
+let people = 0;
+function anybody(): Promise<Client> {
+  people++;
+  return personOf(server, `somebody${people}x`);
+}
+
+function words(...list: readonly string[]) {
+  return success({ alert_words: list });
+}
+
+t.test("[public API, add-alert-words] words are added, answered whole, told to their owner alone", async (t) => {
+  const person = await anybody();
+  const [own, other] = [await Follower.of(person, wanted), await Follower.of(member, wanted)];
+  t.strictSame(outcome(await person.get(path)), words());
+  const steps: readonly (readonly [readonly string[], readonly string[]])[] = [
+    [["soup"], ["soup"]],
+    [
+      ["Natural", " two words "],
+      ["Natural", "soup", "two words"],
+    ],
+    [
+      ["apple", "SOUP", "apple"],
+      ["apple", "Natural", "soup", "two words"],
+    ],
+  ];
+  for (const [given, expected] of steps) {
+    t.strictSame(outcome(await person.post(path, { alert_words: given })), words(...expected));
+    t.strictSame(outcome(await person.get(path)), words(...expected));
+    t.strictSame((await person.register({ fetch_event_types: ["alert_words"] }))["alert_words"], expected);
+  }
+  t.strictSame(outcome(await member.get(path)), words(), "they are nobody else's");
+  await own.settled();
+  t.strictSame(
+    own.ofType("alert_words"),
+    steps.map(([, expected]) => ({ type: "alert_words", alert_words: expected })),
+  );
+  await other.settled();
+  t.strictSame(other.ofType("alert_words"), []);
+});
+
+t.test(
+  "[public API, remove-alert-words] words are removed whatever their case; unknown ones are ignored",
+  async (t) => {
+    const person = await anybody();
+    await person.post(path, { alert_words: ["one", "Two", "three", "Ärger"] });
+    const follower = await Follower.of(person, wanted);
+    t.strictSame(
+      outcome(await person.delete(path, { alert_words: ["TWO", " one ", "four"] })),
+      words("three", "Ärger"),
+    );
+    t.strictSame(outcome(await person.delete(path, { alert_words: ["ÄRGER"] })), words("three"));
+    t.strictSame(outcome(await person.delete(path, { alert_words: ["x".repeat(5000)] })), words("three"));
+    t.strictSame(outcome(await person.delete(path, { alert_words: ["three"] })), words());
+    await follower.settled();
+    t.strictSame(
+      follower.ofType("alert_words").map((event) => event.alert_words),
+      [["three", "Ärger"], ["three"], []],
+    );
+  },
+);
+
+t.test(
+  "[public API, alert words] what is there already, blank or unknown changes nothing and tells nobody",
+  async (t) => {
+    const person = await anybody();
+    await person.post(path, { alert_words: ["Here"] });
+    const changes = await watchChanges(person);
+    for (const given of [[], ["here", "HERE "], ["", "  "]]) {
+      t.strictSame(outcome(await person.post(path, { alert_words: given })), words("Here"), "the first spelling stays");
+    }
+    for (const given of [[], ["there"], [""]]) {
+      t.strictSame(outcome(await person.delete(path, { alert_words: given })), words("Here"));
+    }
+    t.strictSame(await changes(), []);
+  },
+);
+
+t.test("[public API, alert words] bad input has its text", async (t) => {
+  const person = await anybody();
+  const changes = await watchChanges(person);
+  const cases: readonly (readonly [Params, object])[] = [
+    [{ alert_words: ["x".repeat(wordMax + 1)] }, refusal("alert_words[0] is too long (limit: 100 characters)")],
+    [{ alert_words: ["a", "🙂".repeat(wordMax + 1)] }, refusal("alert_words[1] is too long (limit: 100 characters)")],
+    [{ alert_words: "word" }, refusal("alert_words is not valid JSON")],
+    [{ alert_words: '"word"' }, refusal("alert_words is not a list")],
+    [{ alert_words: [1] }, refusal("alert_words[0] is not a string")],
+    [{ alert_words: null }, refusal("alert_words is not a list")],
+    [{}, refusal("Missing 'alert_words' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "alert_words" })],
+  ];
+  for (const [params, expected] of cases) t.strictSame(outcome(await person.post(path, params)), expected);
+  for (const [params, expected] of cases.slice(2)) {
+    t.strictSame(outcome(await person.delete(path, params)), expected);
+  }
+  t.strictSame(await changes(), []);
+  const longest = "🙂".repeat(wordMax);
+  t.strictSame(outcome(await person.post(path, { alert_words: [longest] })), words(longest));
+  t.strictSame(outcome(await person.delete(path, { alert_words: [longest] })), words());
+});
+
+t.test("[S3] alert_words_per_user_max: one more is refused, in one request and in all", async (t) => {
+  const person = await anybody();
+  const countMax = limits.alert_words_per_user_max;
+  const many = Array.from({ length: countMax + 1 }, (_, index) => `word${index}`);
+  const tooLong = refusal(`alert_words is too long (limit: ${countMax} items)`);
+  t.strictSame(outcome(await person.post(path, { alert_words: many })), tooLong);
+  t.strictSame(outcome(await person.delete(path, { alert_words: many })), tooLong);
+  const known = many.slice(2).map((word) => [[person.userId, word], { word }] as const);
+  writeMany(server, "alertWords", known);
+  const tooMany = refusal("Too many alert words");
+  t.strictSame(outcome(await person.post(path, { alert_words: ["a", "b"] })), tooMany);
+  t.equal((await person.post(path, { alert_words: ["a"] })).body.alert_words.length, countMax);
+  t.strictSame(outcome(await person.post(path, { alert_words: ["b"] })), tooMany);
+  t.equal((await person.post(path, { alert_words: ["A", "word7"] })).status, 200, "what is there is no more");
+});
+
+t.test("[public API, alert words] everybody has their own: guests and bots, too", async (t) => {
+  const everybody: readonly Client[] = [
+    owner,
+    await personOf(server, "administrator", roles.administrator),
+    await personOf(server, "moderator", roles.moderator),
+    member,
+    await personOf(server, "guest", roles.guest),
+    await botOf(server, "helper", member),
+  ];
+  for (const client of everybody) {
+    const own = `word of ${client.userId}`;
+    t.strictSame(outcome(await client.post(path, { alert_words: [own] })), words(own));
+  }
+  for (const client of everybody) t.strictSame(outcome(await client.get(path)), words(`word of ${client.userId}`));
+  for (const client of everybody) {
+    t.strictSame(outcome(await client.delete(path, { alert_words: [`word of ${client.userId}`] })), words());
+  }
+});
+
+t.test("[M1] alert words survive a restart, as they were written", async (t) => {
+  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
+  const person = await personOf(before, "person");
+  await person.post(path, { alert_words: ["Ünïcode 🙂", "plain"] });
+  const after = await restart(t, before);
+  t.strictSame(outcome(await after.as(person).get(path)), words("plain", "Ünïcode 🙂"));
+});

@@ -1,0 +1,350 @@
+/** Drafts: GET, POST, PATCH and DELETE /drafts (public API: drafts; spec 2.3; behaviour 1.8, 2.1). */
+import t from "tap";
+import { removeAllDrafts } from "../../actors/user/drafts.ts";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import {
+  botOf,
+  createChannel,
+  type Event,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  setUserSettings,
+  success,
+  systemGroup,
+} from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import { startClockedServer } from "../support/realtime-clock.ts";
+import { restart } from "../support/restart.ts";
+import { writeMany } from "../support/rows.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const guest = await personOf(server, "guest", roles.guest);
+const former = await personOf(server, "former");
+await owner.delete(`/users/${former.userId}`);
+const general = 1;
+const secret = await createChannel(owner, "secret", [owner], { invite_only: true });
+
+const wanted = { event_types: ["drafts", "message"] };
+const missing = refusal("Draft does not exist", "NOT_FOUND", 404);
+const disabled = refusal("User has disabled synchronizing drafts.");
+const at = 1_595_479_019;
+const toChannel = { type: "stream", to: [general], topic: "soup", content: "Is it hot?", timestamp: at };
+const toPeople = { type: "private", to: [owner.userId, member.userId], topic: "", content: "Hi", timestamp: at + 1 };
+const toNobody = { type: "", to: [], topic: "", content: "Not yet", timestamp: at + 2 };
+
+let people = 0;
+function anybody(): Promise<Client> {
+  people++;
+  return personOf(server, `somebody${people}x`);
+}
+
+async function draftsOf(client: Client): Promise<Event[]> {
+  return (await client.get("/drafts")).body.drafts;
+}
+
+async function keep(client: Client, ...drafts: readonly Params[]): Promise<number[]> {
+  const { body } = await client.post("/drafts", { drafts });
+  if (body.result !== "success") throw new Error(JSON.stringify(body));
+  return body.ids;
+}
+
+t.test(
+  "[public API, create-drafts] drafts are kept, listed last edited first, told to their owner alone",
+  async (t) => {
+    const person = await anybody();
+    const [own, other] = [await Follower.of(person, wanted), await Follower.of(member, wanted)];
+    t.strictSame(outcome(await person.get("/drafts")), success({ count: 0, drafts: [] }));
+    const given = [toPeople, toNobody, toChannel];
+    const made = await person.post("/drafts", { drafts: given });
+    const [first = 0] = made.body.ids;
+    t.strictSame(outcome(made), success({ ids: [first, first + 1, first + 2] }), "ids in order of the request");
+    const kept = given.map((draft, index) => ({ id: first + index, ...draft }));
+    const newestFirst = [kept[1], kept[0], kept[2]];
+    t.strictSame(outcome(await person.get("/drafts")), success({ count: 3, drafts: newestFirst }));
+    t.strictSame((await person.register({ fetch_event_types: ["drafts"] }))["drafts"], newestFirst);
+    t.strictSame(await draftsOf(member), [], "they are nobody else's");
+    await own.settled();
+    t.strictSame(own.ofType("drafts"), [{ type: "drafts", op: "add", drafts: kept }], "one event for all");
+    await other.settled();
+    t.strictSame(other.ofType("drafts"), []);
+  },
+);
+
+t.test("[public API, create-drafts] no drafts at all: no ids, no event", async (t) => {
+  const changes = await watchChanges(member);
+  t.strictSame(outcome(await member.post("/drafts", { drafts: [] })), success({ ids: [] }));
+  t.strictSame(outcome(await member.post("/drafts")), success({ ids: [] }));
+  t.strictSame(await changes(), []);
+});
+
+t.test("[public API, Draft] what does not belong to the type of a draft is ignored", async (t) => {
+  const person = await anybody();
+  const unaddressed = { ...toNobody, timestamp: at };
+  const cases: readonly (readonly [Params, object])[] = [
+    [{ ...toPeople, topic: "ignored" }, toPeople],
+    [
+      { ...toPeople, to: [] },
+      { ...unaddressed, content: "Hi", timestamp: at + 1 },
+    ],
+    [{ ...toNobody, to: [member.userId], topic: "ignored" }, toNobody],
+    [
+      { ...toPeople, to: [owner.userId, owner.userId, person.userId] },
+      { ...toPeople, to: [owner.userId] },
+    ],
+    [
+      { ...toPeople, to: [person.userId] },
+      { ...toPeople, to: [person.userId] },
+    ],
+    [
+      { ...toPeople, to: [former.userId] },
+      { ...toPeople, to: [former.userId] },
+    ],
+    [
+      { ...toChannel, topic: "" },
+      { ...toChannel, topic: "" },
+    ],
+    [{ ...toChannel, timestamp: at + 0.75 }, toChannel],
+    [
+      { ...toChannel, content: " kept in front, not behind \n" },
+      { ...toChannel, content: " kept in front, not behind" },
+    ],
+  ];
+  for (const [given, expected] of cases) {
+    const [id = 0] = await keep(person, given);
+    t.strictSame(await draftsOf(person), [{ id, ...expected }], JSON.stringify(given));
+    await person.delete(`/drafts/${id}`);
+  }
+});
+
+t.test("[public API, Draft] the server fills in the time where none is given", async (t) => {
+  const { server: clocked, clock } = await startClockedServer(t);
+  const person = await personOf(clocked, "person");
+  const now = () => Math.floor(clock.now() / 1000);
+  const { timestamp: _none, ...timeless } = toNobody;
+  const [id = 0, other = 0] = await keep(person, timeless, { ...toNobody, timestamp: null });
+  const made = now();
+  t.strictSame(await draftsOf(person), [
+    { id: other, ...timeless, timestamp: made },
+    { id, ...timeless, timestamp: made },
+  ]);
+  clock.advance(3000);
+  t.strictSame(outcome(await person.patch(`/drafts/${id}`, { draft: timeless })), success());
+  t.strictSame(
+    (await draftsOf(person)).map((draft) => [draft.id, draft.timestamp]),
+    [
+      [id, made + 3],
+      [other, made],
+    ],
+  );
+});
+
+t.test("[behaviour 1.8] content and topic that are too long are cut, in code points", async (t) => {
+  const person = await anybody();
+  const contentMax = limits.message_code_points_max;
+  const topicMax = limits.topic_code_points_max;
+  const mark = "\n[message truncated]";
+  const cases = [
+    [{ content: "🙂".repeat(contentMax) }, { content: "🙂".repeat(contentMax) }],
+    [{ content: "🙂".repeat(contentMax + 1) }, { content: `${"🙂".repeat(contentMax - mark.length)}${mark}` }],
+    [{ topic: "🙂".repeat(topicMax) }, { topic: "🙂".repeat(topicMax) }],
+    [{ topic: "🙂".repeat(topicMax + 1) }, { topic: `${"🙂".repeat(topicMax - 3)}...` }],
+  ] as const;
+  for (const [given, expected] of cases) {
+    const [id = 0] = await keep(person, { ...toChannel, ...given });
+    t.strictSame(await draftsOf(person), [{ id, ...toChannel, ...expected }]);
+    await person.delete(`/drafts/${id}`);
+  }
+});
+
+/** What is wrong with a draft, and the message, where it stands at `draft`. */
+const wrongDrafts: readonly (readonly [unknown, string])[] = [
+  [{ ...toChannel, to: [] }, "Must specify exactly 1 channel ID for channel messages"],
+  [{ ...toChannel, to: [general, secret] }, "Must specify exactly 1 channel ID for channel messages"],
+  [{ ...toChannel, to: [secret] }, "Invalid channel ID"],
+  [{ ...toChannel, to: [999_999] }, "Invalid channel ID"],
+  [{ ...toPeople, to: [owner.userId, 999_999] }, "Invalid user ID 999999"],
+  [{ ...toChannel, content: "a\0b" }, "Message must not contain null bytes"],
+  [{ ...toChannel, topic: "a\0b" }, "Topic must not contain null bytes"],
+  [{ ...toChannel, content: "" }, 'draft["content"] cannot be blank'],
+  [{ ...toChannel, content: " \n" }, 'draft["content"] cannot be blank'],
+  [{ ...toChannel, timestamp: -10.1 }, "Timestamp must not be negative."],
+  [{ ...toChannel, timestamp: limits.draft_timestamp_s_max + 1 }, 'draft["timestamp"] is too large'],
+  [{ ...toChannel, timestamp: "1" }, 'draft["timestamp"] is not a float'],
+  [{ ...toChannel, type: "channel" }, 'Invalid draft["type"]'],
+  [{ ...toChannel, to: "1" }, 'draft["to"] is not a list'],
+  [{ ...toChannel, to: ["1"] }, 'draft["to"][0] is not an integer'],
+  [{ ...toChannel, to: [-1] }, 'draft["to"][0] is too small'],
+  [{ ...toPeople, to: Array(201).fill(owner.userId) }, 'draft["to"] is too long (limit: 200 items)'],
+  [{ ...toChannel, id: 1 }, 'Argument "id" at draft is unexpected'],
+  [{ ...toChannel, topic: undefined }, 'draft["topic"] field is missing'],
+  [{ ...toChannel, content: 1 }, 'draft["content"] is not a string'],
+  ["draft", "draft is not a dict"],
+];
+
+t.test("[public API, drafts] bad drafts are refused with their texts, in POST and PATCH; all or none", async (t) => {
+  t.equal(limits.direct_recipients_max, 200);
+  const person = await anybody();
+  const [id = 0] = await keep(person, toChannel);
+  const changes = await watchChanges(person);
+  for (const [draft, msg] of wrongDrafts) {
+    const posted = await person.post("/drafts", { drafts: JSON.stringify([toNobody, draft]) });
+    t.strictSame(outcome(posted), refusal(msg.replace(/\bdraft(?=\[| is)/, "drafts[1]")), JSON.stringify(draft));
+    const patched = await person.patch(`/drafts/${id}`, { draft: JSON.stringify(draft) });
+    t.strictSame(outcome(patched), refusal(msg), JSON.stringify(draft));
+  }
+  t.strictSame(outcome(await person.post("/drafts", { drafts: "no" })), refusal("drafts is not valid JSON"));
+  t.strictSame(outcome(await person.post("/drafts", { drafts: {} })), refusal("drafts is not a list"));
+  const none = refusal("Missing 'draft' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "draft" });
+  t.strictSame(outcome(await person.patch(`/drafts/${id}`)), none);
+  t.strictSame(await changes(), []);
+  t.strictSame(await draftsOf(person), [{ id, ...toChannel }]);
+  const latest = { ...toNobody, timestamp: limits.draft_timestamp_s_max };
+  t.equal((await person.post("/drafts", { drafts: [latest] })).status, 200, "the last time that is one");
+  const crowded = { ...toPeople, to: Array(200).fill(owner.userId) };
+  t.equal((await person.post("/drafts", { drafts: [crowded] })).status, 200);
+});
+
+t.test("[S1] a guest writes drafts only to whom it may know", async (t) => {
+  const open = { ...toPeople, to: [member.userId] };
+  t.equal((await guest.post("/drafts", { drafts: [open] })).status, 200);
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  const refused = await guest.post("/drafts", { drafts: [open] });
+  t.strictSame(outcome(refused), refusal(`Invalid user ID ${member.userId}`));
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+  t.strictSame(outcome(await guest.post("/drafts", { drafts: [toChannel] })), refusal("Invalid channel ID"));
+});
+
+t.test("[S3] drafts_per_user_max: one more is refused, and one request cannot bring more", async (t) => {
+  const person = await anybody();
+  const countMax = limits.drafts_per_user_max;
+  const rows = Array.from({ length: countMax - 2 }, (_, index) => {
+    const id = 1_000_000 + index;
+    const row = { id, userId: person.userId, type: "", to: [], topic: "", content: "x", changedAt: index * 1000 };
+    return [[person.userId, id], row] as const;
+  });
+  writeMany(server, "drafts", rows);
+  const tooMany = refusal("Too many drafts");
+  t.strictSame(outcome(await person.post("/drafts", { drafts: [toNobody, toNobody, toNobody] })), tooMany);
+  await keep(person, toNobody, toNobody);
+  t.strictSame(outcome(await person.post("/drafts", { drafts: [toNobody] })), tooMany);
+  const { body } = await person.get("/drafts");
+  t.equal(body.count, countMax);
+  t.equal(body.drafts.length, countMax);
+  const state = await person.register({ fetch_event_types: ["drafts"] });
+  t.equal((state["drafts"] as unknown[]).length, countMax, "[behaviour 1.8] all of them are in the state");
+  const drafts = Array(countMax + 1).fill(toNobody);
+  const tooLong = refusal(`drafts is too long (limit: ${countMax} items)`);
+  t.strictSame(outcome(await member.post("/drafts", { drafts })), tooLong);
+});
+
+t.test(
+  "[public API, edit-draft] an edit replaces the draft; the event has the whole, and only if it differs",
+  async (t) => {
+    const person = await anybody();
+    const [id = 0] = await keep(person, toChannel);
+    const follower = await Follower.of(person, wanted);
+    for (const draft of [toPeople, toNobody, toChannel]) {
+      t.strictSame(outcome(await person.patch(`/drafts/${id}`, { draft })), success());
+      t.strictSame(outcome(await person.patch(`/drafts/${id}`, { draft })), success(), "once more changes nothing");
+      t.strictSame(await draftsOf(person), [{ id, ...draft }]);
+    }
+    await follower.settled();
+    const told = [toPeople, toNobody, toChannel].map((draft) => ({
+      type: "drafts",
+      op: "update",
+      draft: { id, ...draft },
+    }));
+    t.strictSame(follower.ofType("drafts"), told);
+  },
+);
+
+t.test("[public API, delete-draft] a draft goes once; somebody else's is not there", async (t) => {
+  const person = await anybody();
+  const [id = 0] = await keep(person, toChannel);
+  const follower = await Follower.of(person, wanted);
+  t.strictSame(outcome(await member.delete(`/drafts/${id}`)), missing);
+  t.strictSame(outcome(await member.patch(`/drafts/${id}`, { draft: toNobody })), missing);
+  t.strictSame(await draftsOf(person), [{ id, ...toChannel }]);
+  t.strictSame(outcome(await person.delete(`/drafts/${id}`)), success());
+  t.strictSame(outcome(await person.delete(`/drafts/${id}`)), missing);
+  t.strictSame(outcome(await person.patch(`/drafts/${id}`, { draft: { ...toChannel, to: [secret] } })), missing);
+  t.strictSame(outcome(await person.delete("/drafts/0")), missing);
+  t.equal((await person.delete("/drafts/abc")).status, 404);
+  await follower.settled();
+  t.strictSame(follower.ofType("drafts"), [{ type: "drafts", op: "remove", draft_id: id }]);
+  t.ok(((await keep(person, toNobody))[0] ?? 0) > id, "no id is used twice");
+});
+
+t.test("[spec 2.3] without enable_drafts_synchronization there are no drafts, in any operation", async (t) => {
+  const person = await anybody();
+  const [id = 0] = await keep(person, toChannel, toPeople);
+  setUserSettings(server, person.userId, { enable_drafts_synchronization: false });
+  t.strictSame(outcome(await person.get("/drafts")), disabled);
+  t.strictSame(outcome(await person.post("/drafts", { drafts: [] })), disabled);
+  t.strictSame(outcome(await person.post("/drafts", { drafts: [toNobody] })), disabled);
+  t.strictSame(outcome(await person.patch(`/drafts/${id}`, { draft: toNobody })), disabled);
+  t.strictSame(outcome(await person.delete(`/drafts/${id}`)), disabled);
+  t.strictSame((await person.register({ fetch_event_types: ["drafts"] }))["drafts"], []);
+  setUserSettings(server, person.userId, { enable_drafts_synchronization: true });
+  t.equal((await draftsOf(person)).length, 2);
+});
+
+t.test("[spec 2.3] turning synchronization off removes all of a person's drafts, and tells nobody", async (t) => {
+  const person = await anybody();
+  const ids = await keep(person, toChannel, toPeople, toNobody);
+  await keep(member, toNobody);
+  t.strictSame(
+    removeAllDrafts(realmOf(server).view, person.userId),
+    ids.map((id) => ({ kind: "remove", table: "drafts", key: [person.userId, id] })),
+  );
+});
+
+t.test("[public API, drafts] everybody keeps drafts: guests and bots, too", async (t) => {
+  const everybody: readonly Client[] = [
+    owner,
+    await personOf(server, "administrator", roles.administrator),
+    await personOf(server, "moderator", roles.moderator),
+    member,
+    guest,
+    await botOf(server, "helper", member),
+  ];
+  for (const client of everybody) {
+    const [id = 0] = await keep(client, toNobody);
+    t.strictSame(outcome(await client.patch(`/drafts/${id}`, { draft: toPeople })), success(), `${client.userId}`);
+    t.ok((await draftsOf(client)).some((draft) => draft.id === id));
+    t.strictSame(outcome(await client.delete(`/drafts/${id}`)), success());
+  }
+});
+
+t.test("[architecture] state before + events = fresh state; and both survive a restart (M1)", async (t) => {
+  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
+  const person = await personOf(before, "person");
+  const ids = await keep(person, toChannel, toNobody, { ...toPeople, to: [2] });
+  const follower = await Follower.of(person, { ...wanted, fetch_event_types: ["drafts"] });
+  await person.patch(`/drafts/${ids[0]}`, { draft: { ...toNobody, content: "changed", timestamp: at + 100 } });
+  await person.delete(`/drafts/${ids[1]}`);
+  await keep(person, { ...toNobody, timestamp: at - 5 }, { ...toChannel, timestamp: at + 50 });
+  await follower.settled();
+  const drafts = new Map<number, Event>(follower.state.drafts.map((draft: Event) => [draft.id, draft]));
+  for (const event of follower.ofType("drafts")) {
+    if (event.op === "add") for (const draft of event.drafts) drafts.set(draft.id, draft);
+    if (event.op === "update") drafts.set(event.draft.id, event.draft);
+    if (event.op === "remove") drafts.delete(event.draft_id);
+  }
+  const known = [...drafts.values()].sort((a, b) => b.timestamp - a.timestamp);
+  t.equal(known.length, 4);
+  t.strictSame(await draftsOf(person), known);
+  const after = await restart(t, before);
+  t.strictSame(await draftsOf(after.as(person)), known);
+  const [next = 0] = await keep(after.as(person), toNobody);
+  t.ok(next > Math.max(...drafts.keys()));
+});

@@ -1,0 +1,299 @@
+/**
+ * A new address (spec 4.1 rule 2: the change takes effect after the user confirms control of it; behaviour 2.1 step 3). The request is
+ * part of PATCH /settings; the page is what the link in the mail leads to.
+ */
+import { createHash } from "node:crypto";
+import t, { type Test } from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { startEmailChange } from "../../src/http/email-change.ts";
+import type { Call } from "../../src/runtime/calls.ts";
+import { Client } from "../support/client.ts";
+import { Follower, personOf, realmOf } from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import { MailServer, pendingMails, type Received } from "../support/mail.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import { until } from "../support/realtime.ts";
+import { startTestServer } from "../support/server.ts";
+
+const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
+const far = await MailServer.start(t);
+const server = await startTestServer(t, { environment: { SMTP_URL: far.url, REALM_NAME: "Tea & Co" }, clock });
+t.teardown(() => clock.release());
+const { owner } = server;
+const hourMs = 60 * 60 * 1000;
+
+/** Asks for a new address; the answer as a decision would give it. */
+async function request(client: Client, email: string): Promise<unknown> {
+  const { status, body } = await client.patch("/settings", { email });
+  const { result: _result, msg, ...fields } = body;
+  return status === 200 ? { kind: "ok", answer: fields } : { kind: "refused", msg, ...fields, fields };
+}
+
+/** A name of the server that no HTTP client would send. */
+function requestAt(client: Client, email: string, siteUrl: string) {
+  const realm = realmOf(server);
+  const caller = realm.view.users.get(client.userId) ?? null;
+  const call: Call = {
+    realm,
+    caller,
+    siteUrl,
+    params: {},
+    client: "test",
+    userAgent: "",
+    address: () => "127.0.0.1",
+    keyHash: null,
+    files: [],
+    claim: null,
+    onAbort: () => undefined,
+  };
+  return startEmailChange(call, email);
+}
+
+const accepted = { kind: "ok", answer: {} };
+
+/** Every mail is out: before that, time that passes would count as the mail server's. */
+function delivered(): Promise<void> {
+  return until(() => pendingMails(server).length === 0);
+}
+
+/** Every mail of the address; a domain's letters are all the same to mail servers. */
+async function mailsTo(address: string): Promise<Received[]> {
+  await delivered();
+  const wanted = address.toLowerCase();
+  return far.received.filter(({ recipients }) => recipients.some((one) => one.toLowerCase() === wanted));
+}
+
+async function linkTo(address: string): Promise<string> {
+  const text = (await mailsTo(address)).at(-1)?.email.text ?? "";
+  return /^http\S+$/m.exec(text)?.[0] ?? "";
+}
+
+/** Follows a link, as a browser does. */
+async function follow(link: string, method = "GET") {
+  const response = await fetch(link, { method });
+  return { status: response.status, html: await response.text(), headers: response.headers };
+}
+
+function addressOf(client: Client): string | undefined {
+  return realmOf(server).view.users.get(client.userId)?.email;
+}
+
+t.test("[spec 4.1] nothing changes before the link is followed; then the new address is the account's", async (t) => {
+  const ann = await personOf(server, "ann");
+  const changes = await watchChanges(owner);
+  t.strictSame(await request(ann, " ann.new@example.org "), accepted);
+  t.equal(addressOf(ann), "ann0@example.com");
+  t.strictSame(await changes(), [], "no event until confirmed");
+  const [mail] = await mailsTo("ann.new@example.org");
+  t.match(mail?.email, { subject: "Confirm your new address on Tea & Co", to: [{ name: "ann 0" }] });
+  t.match(mail?.email.text, /from ann0@example\.com to ann\.new@example\.org/);
+  t.equal((await mailsTo("ann0@example.com")).length, 0);
+
+  const link = await linkTo("ann.new@example.org");
+  t.ok(link.startsWith(`${server.url}/accounts/confirm_new_email/`));
+  const page = await follow(link);
+  t.equal(page.status, 200);
+  t.match(page.html, "The address of your account on Tea &amp; Co is now ann.new@example.org.");
+  t.match(page.headers.get("content-type"), "text/html; charset=utf-8");
+  t.match(page.headers.get("content-security-policy"), "default-src 'none'");
+  t.equal(page.headers.get("cache-control"), "no-store");
+  t.notMatch(page.html, /<script|<link|<img|src=/);
+
+  const key = ann.account?.key ?? "";
+  const renamed = new Client(server.url, { email: "ann.new@example.org", key, userId: ann.userId });
+  t.equal((await renamed.get("/users/me")).body.delivery_email, "ann.new@example.org");
+  t.equal((await ann.get("/users/me")).status, 401, "the old address is no credential any more");
+  const [notice] = await mailsTo("ann0@example.com");
+  t.match(notice?.email.subject, "The address of your account on Tea & Co has changed");
+  t.match(notice?.email.text, "is now ann.new@example.org");
+  t.equal((await follow(link)).status, 404, "a link is good once");
+});
+
+t.test("[behaviour 2.1] the change is an event to whom it concerns", async (t) => {
+  const bea = await personOf(server, "bea");
+  const follower = await Follower.of(owner, { event_types: ["realm_user", "message"] });
+  await request(bea, "bea.new@example.org");
+  await follow(await linkTo("bea.new@example.org"));
+  await follower.settled();
+  const people = follower.ofType("realm_user").map((event) => event.person);
+  t.ok(people.some((person) => person.user_id === bea.userId && person.delivery_email === "bea.new@example.org"));
+});
+
+t.test("[behaviour 2.1] the current address is success, and nothing is sent", async (t) => {
+  const cleo = await personOf(server, "cleo");
+  t.strictSame(await request(cleo, "cleo0@example.com\n"), accepted);
+  t.equal((await mailsTo("cleo0@example.com")).length, 0);
+});
+
+t.test("[behaviour 2.1] one's own address in other letters is a change; somebody else's is taken", async (t) => {
+  const dora = await personOf(server, "dora");
+  const gone = await personOf(server, "gone");
+  t.equal((await owner.delete(`/users/${gone.userId}`)).status, 200);
+  for (const taken of ["owner@localhost", "OWNER@localhost", "gone0@example.com"]) {
+    t.match(
+      await request(dora, taken),
+      { kind: "refused", code: "BAD_REQUEST", msg: "Already has an account." },
+      taken,
+    );
+  }
+  t.strictSame(await request(dora, "Dora0@Example.com"), accepted);
+  t.equal((await follow(await linkTo("Dora0@Example.com"))).status, 200);
+  t.equal(addressOf(dora), "Dora0@Example.com");
+});
+
+t.test("[behaviour 2.1, S3] what is no address: Enter a valid email address.", async (t) => {
+  const emil = await personOf(server, "emil");
+  const host = "@example.org";
+  const tooLong = `${"e".repeat(limits.email_code_points_max + 1 - host.length)}${host}`;
+  const bad = [
+    "",
+    "   ",
+    "nobody",
+    "a b@example.org",
+    "a@b\r\nBcc: x@example.org",
+    "a@",
+    "@b",
+    "<a@example.org>",
+    "a@b@c",
+  ];
+  for (const email of bad) {
+    const refused = { kind: "refused", code: "BAD_REQUEST", msg: "Enter a valid email address." };
+    t.match(await request(emil, email), refused, JSON.stringify(email));
+  }
+  t.match(await request(emil, tooLong), { kind: "refused", msg: "email is too long (limit: 254 characters)" });
+  t.strictSame(await request(emil, tooLong.slice(1)), accepted, "at the limit");
+});
+
+t.test("[behaviour 2.1] the mail's link leads to a host and nothing else", async (t) => {
+  const finn = await personOf(server, "finn");
+  for (const siteUrl of ["http://a b", "http://evil.example.org/x?", "http://"]) {
+    t.match(await requestAt(finn, "finn.new@example.org", siteUrl), { kind: "refused", code: "BAD_REQUEST" }, siteUrl);
+  }
+});
+
+t.test("[spec 4.1] a newer request replaces the older: its link is good, the older one's is not", async (t) => {
+  const gina = await personOf(server, "gina");
+  await request(gina, "gina.one@example.org");
+  const first = await linkTo("gina.one@example.org");
+  clock.advance(1);
+  await request(gina, "gina.two@example.org");
+  const page = await follow(first);
+  t.equal(page.status, 404);
+  t.match(page.html, "This link is not valid");
+  t.equal(addressOf(gina), "gina0@example.com");
+  t.equal((await follow(await linkTo("gina.two@example.org"))).status, 200);
+  t.equal(addressOf(gina), "gina.two@example.org");
+});
+
+t.test("[spec 4.1] looking at the link does not follow it: HEAD changes nothing, POST is not allowed", async (t) => {
+  const hans = await personOf(server, "hans");
+  await request(hans, "hans.new@example.org");
+  const link = await linkTo("hans.new@example.org");
+  t.equal((await follow(link, "HEAD")).status, 200);
+  t.equal((await follow(link, "POST")).status, 405);
+  t.equal(addressOf(hans), "hans0@example.com");
+  t.equal((await follow(link)).status, 200);
+});
+
+t.test("[spec 4.1] unknown keys lead to a page that says so", async (t) => {
+  for (const key of ["", "x", "a/b", "%00", "<script>", "k".repeat(2000)]) {
+    const page = await follow(`${server.url}/accounts/confirm_new_email/${key}`);
+    t.equal(page.status, 404, key.slice(0, 10));
+    t.match(page.html, "This link is not valid");
+    t.notMatch(page.html, "<script");
+  }
+});
+
+t.test("[spec 4.1] the address is given to another account meanwhile: the page says so, nothing changes", async (t) => {
+  const ida = await personOf(server, "ida");
+  await request(ida, "wanted0@example.com");
+  await personOf(server, "wanted");
+  const page = await follow(await linkTo("wanted0@example.com"));
+  t.equal(page.status, 400);
+  t.match(page.html, "This address belongs to another account by now.");
+  t.equal(addressOf(ida), "ida0@example.com");
+});
+
+t.test("[spec 4.20] the account is deactivated meanwhile: the link does nothing", async (t) => {
+  const jan = await personOf(server, "jan");
+  await request(jan, "jan.new@example.org");
+  await owner.delete(`/users/${jan.userId}`);
+  const page = await follow(await linkTo("jan.new@example.org"));
+  t.equal(page.status, 404);
+  t.match(page.html, "This link is not valid", "what the person asked for went with the account");
+  t.equal(addressOf(jan), "jan0@example.com");
+});
+
+async function requests(t: Test, client: Client, from: number, count: number): Promise<void> {
+  for (let index = from; index < from + count; index++) {
+    t.strictSame(await request(client, `${index}.${client.userId}@example.org`), accepted);
+  }
+  await delivered();
+}
+
+t.test("[behaviour 1.4, S3] email_changes_per_hour_max and _per_day_max, then RATE_LIMIT_HIT", async (t) => {
+  const kim = await personOf(server, "kim");
+  const more = () => request(kim, "kim.more@example.org");
+  await requests(t, kim, 0, limits.email_changes_per_hour_max);
+  t.match(await more(), { code: "RATE_LIMIT_HIT", fields: { "retry-after": 3600 } });
+  clock.advance(hourMs - 1);
+  t.match(await more(), { code: "RATE_LIMIT_HIT", fields: { "retry-after": 0.001 } });
+  clock.advance(1);
+  await requests(t, kim, 2, limits.email_changes_per_hour_max);
+  clock.advance(hourMs);
+  await requests(t, kim, 4, 1);
+  clock.advance(hourMs);
+  t.match(await more(), { code: "RATE_LIMIT_HIT", fields: { "retry-after": 21 * 3600 } }, "five a day");
+  t.equal((await mailsTo("kim.more@example.org")).length, 0);
+  const lena = await personOf(server, "lena");
+  t.strictSame(await request(lena, "lena.new@example.org"), accepted, "everybody has a limit of their own");
+  await delivered();
+  clock.advance(21 * hourMs);
+  t.strictSame(await more(), accepted);
+  await delivered();
+});
+
+t.test("[S3] email_change_link_ms: a link is good for a day, and nothing of it stays", async (t) => {
+  const mia = await personOf(server, "mia");
+  const noa = await personOf(server, "noa");
+  await request(mia, "mia.new@example.org");
+  await request(noa, "noa.new@example.org");
+  await delivered();
+  clock.advance(limits.email_change_link_ms - 1);
+  t.equal((await follow(await linkTo("mia.new@example.org"))).status, 200, "the last moment");
+  await delivered();
+  clock.advance(1);
+  await realmOf(server).dispatcher.idle();
+  t.equal((await follow(await linkTo("noa.new@example.org"))).status, 404);
+  t.equal(addressOf(noa), "noa0@example.com");
+  const { environment } = realmOf(server);
+  t.equal(environment.count("emailChanges"), 0);
+  t.equal(environment.count("emailChangeRequests"), 0);
+});
+
+t.test("[S2] the key of a link is kept as its SHA-256 only, once the mail is out", async (t) => {
+  const olga = await personOf(server, "olga");
+  await request(olga, "olga.new@example.org");
+  const key = (await linkTo("olga.new@example.org")).split("/").at(-1) ?? "";
+  t.match(key, /^[A-Za-z0-9]{32}$/);
+  const { view } = realmOf(server);
+  const hash = createHash("sha256").update(key).digest("hex");
+  t.match(view.row("emailChanges", hash), { userId: olga.userId, newEmail: "olga.new@example.org" });
+  for (const table of ["emailChanges", "emailChangeRequests", "mails", "events", "timers", "snapshots"] as const) {
+    t.notMatch(JSON.stringify(view.rows(table, { limit: 10_000 })), key, table);
+  }
+});
+
+t.test("[spec 4.1] a link survives a restart", async (t) => {
+  const pia = await personOf(server, "pia");
+  await request(pia, "pia.new@example.org");
+  const link = await linkTo("pia.new@example.org");
+  clock.release();
+  await server.stop();
+  const again = await startTestServer(t, { dataDir: server.dataDir, clock });
+  const path = new URL(link).pathname;
+  t.equal((await follow(`${again.url}${path}`)).status, 200);
+  const key = pia.account?.key ?? "";
+  const renamed = new Client(again.url, { email: "pia.new@example.org", key, userId: pia.userId });
+  t.equal((await renamed.get("/users/me")).body.email, "pia.new@example.org");
+});

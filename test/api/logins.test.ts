@@ -1,0 +1,125 @@
+/**
+ * Mails about logins (D31; behaviour 11: the success of POST /fetch_api_key may send one): from a program or place that is new, not the
+ * first, not to who switched them off. Of places only hashes are kept.
+ */
+import t, { type Test } from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { loginFrom } from "../../src/http/logins.ts";
+import { realmOf, setUserSettings } from "../support/conversation.ts";
+import { logIn, MailServer, pendingMails } from "../support/mail.ts";
+import { until } from "../support/realtime.ts";
+import { startTestServer } from "../support/server.ts";
+
+const password = "a very own password";
+const far = await MailServer.start(t);
+const server = await startTestServer(t, { environment: { SMTP_URL: far.url, REALM_NAME: "Tea" } });
+const { owner } = server;
+
+/** A new account. @returns logs in with a program and says how many mails there were in all when nothing is pending any more */
+async function account(name: string) {
+  const email = `${name}@example.com`;
+  const made = await owner.post("/users", { email, password, full_name: name });
+  const logInWith = async (program: string, tried = password) => {
+    const headers = { "User-Agent": `${program}/1.0 (x)` };
+    const answer = await owner.anonymous().post("/fetch_api_key", { username: email, password: tried }, headers);
+    await until(() => pendingMails(server).length === 0);
+    return answer.status;
+  };
+  return { userId: made.body.user_id as number, email, logInWith };
+}
+
+/** How many mails somebody got. */
+function mailsTo(email: string): number {
+  return far.received.filter(({ recipients }) => recipients.includes(email)).length;
+}
+
+t.test("[D31] the first login sends no mail, a new program does, a known one does not", async (t) => {
+  const { email, logInWith } = await account("ann");
+  t.equal(await logInWith("First"), 200);
+  t.equal(mailsTo(email), 0);
+  t.equal(await logInWith("First"), 200);
+  t.equal(mailsTo(email), 0);
+  t.equal(await logInWith("Second"), 200);
+  t.equal(mailsTo(email), 1);
+  const mail = far.received.find(({ recipients }) => recipients.includes(email))?.email;
+  t.equal(mail?.subject, "New login to Tea from Second");
+  t.match(
+    mail?.text,
+    /Hello ann,[\s\S]*account ann@example\.com[\s\S]*Time: \w+[\s\S]*Program: Second\nAddress: 127\.0\.0\.1/,
+  );
+  t.equal(await logInWith("Second"), 200);
+  t.equal(await logInWith("First"), 200);
+  t.equal(mailsTo(email), 1);
+});
+
+t.test("[D31] a wrong password is no login", async (t) => {
+  const { email, logInWith } = await account("ben");
+  await logInWith("First");
+  t.equal(await logInWith("Second", "not the password"), 401);
+  t.equal(mailsTo(email), 0);
+  t.equal(await logInWith("Second"), 200);
+  t.equal(mailsTo(email), 1, "and it did not make the program known");
+});
+
+t.test("[spec 2.3] enable_login_emails: off sends none, on again sends for what is new then", async (t) => {
+  const { userId, email, logInWith } = await account("cleo");
+  await logInWith("First");
+  setUserSettings(server, userId, { enable_login_emails: false });
+  await logInWith("Second");
+  t.equal(mailsTo(email), 0);
+  setUserSettings(server, userId, { enable_login_emails: true });
+  await logInWith("Second");
+  t.equal(mailsTo(email), 0, "it was seen meanwhile");
+  await logInWith("Third");
+  t.equal(mailsTo(email), 1);
+});
+
+t.test("[S2] of programs and places only hashes are kept", (t) => {
+  const rows = realmOf(server).view.rows("logins", { limit: 100 });
+  t.ok(rows.length > 5);
+  t.notMatch(JSON.stringify(rows), /First|Second|127\.0/);
+  for (const { key } of rows) t.match(key[1], /^[\w-]{43}$/);
+  t.end();
+});
+
+async function knownPlaces(t: Test, userId: number): Promise<string[]> {
+  const keys = realmOf(server).view.keys("logins", { start: [userId], end: [userId + 1], limit: 1000 });
+  t.ok(keys.length <= limits.logins_per_user_max);
+  return keys.map(([, fingerprint]) => fingerprint);
+}
+
+t.test("[S3] logins_per_user_max: the place that was longest not seen is forgotten, nobody else's", async (t) => {
+  const { userId } = await account("dora");
+  const other = await account("emil");
+  setUserSettings(server, userId, { enable_login_emails: false });
+  await logIn(server, other.userId, "theirs");
+  const at = (index: number) => `place ${String(index).padStart(4, "0")}`;
+  // The first is seen again when all others are known; they may share a millisecond, it must not be the one that goes.
+  for (let index = 0; index < limits.logins_per_user_max; index++) await logIn(server, userId, at(index));
+  t.equal((await knownPlaces(t, userId)).length, limits.logins_per_user_max);
+  const { now } = realmOf(server).view;
+  await until(() => realmOf(server).view.now > now);
+  await logIn(server, userId, at(0));
+  await logIn(server, userId, "one more");
+  const known = await knownPlaces(t, userId);
+  t.equal(known.length, limits.logins_per_user_max);
+  t.ok(known.includes(at(0)), "seen just now");
+  t.ok(known.includes("one more"));
+  t.strictSame(await knownPlaces(t, other.userId), ["theirs"]);
+});
+
+t.test("[D31] a place is coarse: /24 of IPv4, /48 of IPv6; a program is its name", (t) => {
+  const same = (a: string, b: string) =>
+    t.equal(loginFrom("P", a).fingerprint, loginFrom("P", b).fingerprint, `${a} ${b}`);
+  const differs = (a: string, b: string) =>
+    t.not(loginFrom("P", a).fingerprint, loginFrom("P", b).fingerprint, `${a} ${b}`);
+  same("192.0.2.1", "192.0.2.254");
+  differs("192.0.2.1", "192.0.3.1");
+  same("192.0.2.1", "0000:0000:0000:0000:0000:ffff:c000:0207");
+  same("2001:0db8:0001:0000:0000:0000:0000:0001", "2001:0db8:0001:ffff:0000:0000:0000:0002");
+  differs("2001:0db8:0001:0000:0000:0000:0000:0001", "2001:0db8:0002:0000:0000:0000:0000:0001");
+  t.not(loginFrom("P", "192.0.2.1").fingerprint, loginFrom("Q", "192.0.2.1").fingerprint);
+  t.equal(loginFrom("P", "0000:0000:0000:0000:0000:ffff:c000:0207").address, "192.0.2.7");
+  t.equal(loginFrom("P", "2001:0db8:0000:0000:0000:0000:0000:0001").address, "2001:db8::1");
+  t.end();
+});

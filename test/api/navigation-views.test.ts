@@ -1,0 +1,278 @@
+/** Navigation views: GET, POST, PATCH and DELETE /navigation_views (spec 2.10, 4.17, 7; D13; behaviour 2.17). */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { builtInFragments } from "../../schemas/navigation-views.ts";
+import { roles } from "../../schemas/types.ts";
+import { navigationViewKey } from "../../src/domain/navigation-views.ts";
+import type { Client, Params } from "../support/client.ts";
+import { botOf, type Event, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import { restart } from "../support/restart.ts";
+import { writeMany } from "../support/rows.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const guest = await personOf(server, "guest", roles.guest);
+
+const alerted = { fragment: "narrow/is/alerted", is_pinned: true, name: "Alert words" };
+const wanted = { event_types: ["navigation_view", "message"] };
+const noName = refusal("Built-in views cannot have a custom name");
+const exists = refusal("Navigation view already exists.");
+const missing = refusal("Navigation view does not exist.", "NOT_FOUND", 404);
+
+let people = 0;
+function anybody(): Promise<Client> {
+  people++;
+  return personOf(server, `somebody${people}x`);
+}
+
+async function viewsOf(client: Client): Promise<Event[]> {
+  return (await client.get("/navigation_views")).body.navigation_views;
+}
+
+function pathOf(fragment: string): string {
+  return `/navigation_views/${fragment.split("/").map(encodeURIComponent).join("/")}`;
+}
+
+t.test(
+  "[public API, add-navigation-view] a view is made, listed, told to its owner alone, and in the state",
+  async (t) => {
+    const person = await anybody();
+    const [own, other] = [await Follower.of(person, wanted), await Follower.of(member, wanted)];
+    t.strictSame(outcome(await person.get("/navigation_views")), success({ navigation_views: [] }));
+    const padded = { fragment: " narrow/is/alerted ", is_pinned: true, name: " Alert words " };
+    t.strictSame(outcome(await person.post("/navigation_views", padded)), success());
+    t.strictSame(outcome(await person.post("/navigation_views", { fragment: "inbox", is_pinned: false })), success());
+    const inbox = { fragment: "inbox", is_pinned: false, name: null };
+    t.strictSame(outcome(await person.get("/navigation_views")), success({ navigation_views: [inbox, alerted] }));
+    const state = await person.register({ fetch_event_types: ["navigation_views"] });
+    t.strictSame(state["navigation_views"], [inbox, alerted]);
+    t.strictSame(await viewsOf(member), [], "they are nobody else's");
+    await own.settled();
+    const added = (view: object) => ({ type: "navigation_view", op: "add", navigation_view: view });
+    t.strictSame(own.ofType("navigation_view"), [added(alerted), added(inbox)]);
+    await other.settled();
+    t.strictSame(other.ofType("navigation_view"), []);
+  },
+);
+
+t.test("[behaviour 2.17] what cannot be made, with its text; nothing is written", async (t) => {
+  const person = await anybody();
+  await person.post("/navigation_views", alerted);
+  await person.post("/navigation_views", { fragment: "recent", is_pinned: true });
+  const changes = await watchChanges(person);
+  const fresh = { fragment: "narrow/is/dm", is_pinned: true, name: "Direct" };
+  const bytesMax = limits.navigation_view_fragment_bytes_max;
+  const nameMax = limits.navigation_view_name_code_points_max;
+  const tooLong = refusal(`fragment is too long (limit: ${bytesMax} bytes)`);
+  const needsName = refusal("Custom views must have a valid name.");
+  const cases: readonly (readonly [Params, object])[] = [
+    [{ ...fresh, fragment: "" }, refusal("fragment cannot be blank")],
+    [{ ...fresh, fragment: "  " }, refusal("fragment cannot be blank")],
+    [{ ...fresh, fragment: "f".repeat(bytesMax + 1) }, tooLong],
+    [{ ...fresh, fragment: "ß".repeat(bytesMax / 2 + 1) }, tooLong],
+    [{ ...fresh, name: undefined }, needsName],
+    [{ ...fresh, name: " " }, refusal("name cannot be blank")],
+    [{ ...fresh, name: "n".repeat(nameMax + 1) }, refusal(`name is too long (limit: ${nameMax} characters)`)],
+    [{ ...fresh, is_pinned: "yes" }, refusal("is_pinned is not valid JSON")],
+    [{ ...fresh, is_pinned: 1 }, refusal("is_pinned is not a boolean")],
+    [{ ...fresh, fragment: alerted.fragment }, exists],
+    [{ ...fresh, name: alerted.name }, exists],
+    [{ fragment: "recent", is_pinned: false }, exists],
+    ...[...builtInFragments].map((fragment) => [{ ...fresh, fragment }, noName] as const),
+  ];
+  for (const [params, expected] of cases) {
+    t.strictSame(
+      outcome(await person.post("/navigation_views", params)),
+      expected,
+      JSON.stringify(params).slice(0, 90),
+    );
+  }
+  for (const name of ["fragment", "is_pinned"]) {
+    const expected = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
+    t.strictSame(outcome(await person.post("/navigation_views", { ...fresh, [name]: undefined })), expected);
+  }
+  t.strictSame(await changes(), []);
+});
+
+t.test("[S3] fragment and name at their bounds; the longest fragment can be named in a path", async (t) => {
+  const person = await anybody();
+  const fragments = [
+    "f".repeat(limits.navigation_view_fragment_bytes_max),
+    "ß".repeat(limits.navigation_view_fragment_bytes_max / 2),
+  ];
+  for (const [index, fragment] of fragments.entries()) {
+    const name = `${index}${"🙂".repeat(limits.navigation_view_name_code_points_max - 1)}`;
+    t.strictSame(outcome(await person.post("/navigation_views", { fragment, is_pinned: true, name })), success());
+    t.strictSame(outcome(await person.patch(pathOf(fragment), { is_pinned: false })), success());
+    t.strictSame(await viewsOf(person), [{ fragment, is_pinned: false, name }]);
+    t.strictSame(outcome(await person.delete(pathOf(fragment))), success());
+  }
+});
+
+t.test("[S3] navigation_views_per_user_max: one more is refused, in both ways of making one", async (t) => {
+  const person = await anybody();
+  const countMax = limits.navigation_views_per_user_max;
+  const rows = Array.from({ length: countMax - 1 }, (_, index) => {
+    const fragment = `narrow/${index}`;
+    const row = { userId: person.userId, fragment, isPinned: true, name: `view ${index}` };
+    return [navigationViewKey(person.userId, fragment), row] as const;
+  });
+  writeMany(server, "navigationViews", rows);
+  t.strictSame(outcome(await person.post("/navigation_views", alerted)), success());
+  t.equal((await viewsOf(person)).length, countMax);
+  const tooMany = refusal("Too many navigation views");
+  t.strictSame(outcome(await person.post("/navigation_views", { fragment: "x", is_pinned: true, name: "x" })), tooMany);
+  t.strictSame(outcome(await person.patch("/navigation_views/inbox", { is_pinned: true })), tooMany);
+  t.strictSame(outcome(await person.patch(pathOf(alerted.fragment), { is_pinned: false })), success());
+});
+
+t.test("[spec 4.17] PATCH changes what is passed; the event names only that, even if it is nothing", async (t) => {
+  const person = await anybody();
+  await person.post("/navigation_views", alerted);
+  const follower = await Follower.of(person, wanted);
+  const path = pathOf(alerted.fragment);
+  const steps: readonly (readonly [Params, object, object])[] = [
+    [{ is_pinned: false }, { is_pinned: false }, { ...alerted, is_pinned: false }],
+    [{ name: " Watched " }, { name: "Watched" }, { ...alerted, is_pinned: false, name: "Watched" }],
+    [
+      { is_pinned: true, name: "Both" },
+      { is_pinned: true, name: "Both" },
+      { ...alerted, name: "Both" },
+    ],
+    [{}, {}, { ...alerted, name: "Both" }],
+    [{ is_pinned: true }, { is_pinned: true }, { ...alerted, name: "Both" }],
+  ];
+  for (const [params, data, expected] of steps) {
+    t.strictSame(outcome(await person.patch(path, params)), success(), JSON.stringify(params));
+    t.strictSame(await viewsOf(person), [expected]);
+    await follower.settled();
+    const told = { type: "navigation_view", op: "update", fragment: alerted.fragment, data };
+    t.strictSame(follower.ofType("navigation_view").at(-1), told);
+  }
+  t.equal(follower.ofType("navigation_view").length, steps.length);
+});
+
+t.test("[spec 7] PATCH and DELETE: what is wrong has its text; nothing changes", async (t) => {
+  const person = await anybody();
+  await person.post("/navigation_views", alerted);
+  await person.post("/navigation_views", { fragment: "narrow/is/dm", is_pinned: true, name: "Direct" });
+  const path = pathOf(alerted.fragment);
+  const changes = await watchChanges(person);
+  const nameMax = limits.navigation_view_name_code_points_max;
+  const cases: readonly (readonly [string, Params, object])[] = [
+    ["/navigation_views/narrow/is", { is_pinned: true }, missing],
+    ["/navigation_views/narrow/is/alerted/more", {}, missing],
+    ["/navigation_views/Inbox", { is_pinned: true }, missing],
+    ["/navigation_views/%20", { is_pinned: true }, missing],
+    [path, { name: "" }, refusal("name cannot be blank")],
+    [path, { name: "n".repeat(nameMax + 1) }, refusal(`name is too long (limit: ${nameMax} characters)`)],
+    [path, { name: "Direct" }, exists],
+    [path, { name: alerted.name }, exists],
+    [path, { is_pinned: "no" }, refusal("is_pinned is not valid JSON")],
+    ...[...builtInFragments].map((fragment) => [pathOf(fragment), { name: "x", is_pinned: true }, noName] as const),
+  ];
+  for (const [where, params, expected] of cases) {
+    t.strictSame(outcome(await person.patch(where, params)), expected, `${where} ${JSON.stringify(params)}`);
+  }
+  for (const where of ["/navigation_views/narrow/is", "/navigation_views/inbox", `${path}/`]) {
+    t.strictSame(outcome(await person.delete(where)), missing, where);
+  }
+  t.strictSame(outcome(await member.patch(path, { is_pinned: false })), missing, "somebody else's is not there");
+  t.strictSame(outcome(await member.delete(path)), missing);
+  t.equal((await person.patch("/navigation_views/", {})).status, 404);
+  t.strictSame(await changes(), []);
+});
+
+t.test(
+  "[D13] a built-in view that has no row yet can be pinned or hidden; its owner is told of a new row",
+  async (t) => {
+    const person = await anybody();
+    const follower = await Follower.of(person, wanted);
+    const expected: Event[] = [];
+    for (const fragment of [...builtInFragments].sort()) {
+      t.strictSame(outcome(await person.patch(pathOf(fragment), {})), success(), "nothing passed: nothing to keep");
+      t.strictSame(outcome(await person.patch(pathOf(fragment), { is_pinned: false })), success(), fragment);
+      expected.push({ fragment, is_pinned: false, name: null });
+    }
+    t.strictSame(await viewsOf(person), expected);
+    t.strictSame(outcome(await person.patch("/navigation_views/inbox", { is_pinned: true })), success());
+    t.strictSame(outcome(await person.delete("/navigation_views/inbox")), success(), "back to how it was");
+    t.equal((await viewsOf(person)).length, builtInFragments.size - 1);
+    await follower.settled();
+    t.strictSame(follower.ofType("navigation_view"), [
+      ...expected.map((view) => ({ type: "navigation_view", op: "add", navigation_view: view })),
+      { type: "navigation_view", op: "update", fragment: "inbox", data: { is_pinned: true } },
+      { type: "navigation_view", op: "remove", fragment: "inbox" },
+    ]);
+  },
+);
+
+t.test("[spec 4.17] the fragment may contain slashes, and characters that a path must escape", async (t) => {
+  const person = await anybody();
+  const fragments = [
+    "narrow/channel/7-general/topic/a.20b",
+    "narrow/near/1?x=y#z",
+    "100% of it",
+    "a%2Fb",
+    "über/日本語/🙂",
+    "ends/with/",
+    "with//two",
+  ];
+  for (const fragment of fragments) {
+    const made = await person.post("/navigation_views", { fragment, is_pinned: true, name: `view of ${fragment}` });
+    t.strictSame(outcome(made), success(), fragment);
+    t.strictSame(outcome(await person.patch(pathOf(fragment), { is_pinned: false })), success(), fragment);
+    const [seen] = (await viewsOf(person)).filter((view) => view.fragment === fragment);
+    t.strictSame(seen, { fragment, is_pinned: false, name: `view of ${fragment}` });
+  }
+  // An escaped slash is the same slash: as one segment, and as several.
+  const [first = ""] = fragments;
+  t.strictSame(outcome(await person.patch(`/navigation_views/${encodeURIComponent(first)}`, {})), success());
+  for (const fragment of fragments) t.strictSame(outcome(await person.delete(pathOf(fragment))), success(), fragment);
+  t.strictSame(await viewsOf(person), []);
+  t.equal((await person.patch("/navigation_views/%ff", {})).status, 400);
+});
+
+t.test("[spec 4.17] everybody has views of their own, whatever their role", async (t) => {
+  const people: readonly Client[] = [
+    owner,
+    await personOf(server, "administrator", roles.administrator),
+    await personOf(server, "moderator", roles.moderator),
+    member,
+    guest,
+    await botOf(server, "helper", member),
+  ];
+  for (const client of people) {
+    const path = pathOf(alerted.fragment);
+    t.strictSame(outcome(await client.post("/navigation_views", alerted)), success(), `made by ${client.userId}`);
+    t.strictSame(outcome(await client.patch(path, { is_pinned: false })), success());
+    t.strictSame(await viewsOf(client), [{ ...alerted, is_pinned: false }]);
+    t.strictSame(outcome(await client.delete(path)), success());
+    t.strictSame(await viewsOf(client), []);
+  }
+});
+
+t.test("[architecture] state before + events = fresh state; and both survive a restart (M1)", async (t) => {
+  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
+  const person = await personOf(before, "person");
+  for (const name of ["one", "two"]) await person.post("/navigation_views", { fragment: name, is_pinned: true, name });
+  const follower = await Follower.of(person, { ...wanted, fetch_event_types: ["navigation_views"] });
+  await person.patch("/navigation_views/one", { is_pinned: false, name: "first" });
+  await person.patch("/navigation_views/drafts", { is_pinned: true });
+  await person.delete("/navigation_views/two");
+  await person.post("/navigation_views", alerted);
+  await follower.settled();
+  const views = new Map<string, Event>(follower.state.navigation_views.map((view: Event) => [view.fragment, view]));
+  for (const event of follower.ofType("navigation_view")) {
+    if (event.op === "add") views.set(event.navigation_view.fragment, event.navigation_view);
+    if (event.op === "update") views.set(event.fragment, { ...views.get(event.fragment), ...event.data });
+    if (event.op === "remove") views.delete(event.fragment);
+  }
+  const known = [...views.values()].sort((a, b) => (a.fragment < b.fragment ? -1 : 1));
+  t.strictSame(await viewsOf(person), known);
+  const after = await restart(t, before);
+  t.strictSame(await viewsOf(after.as(person)), known);
+});

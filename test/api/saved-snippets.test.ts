@@ -1,0 +1,209 @@
+/** Saved snippets: GET, POST, PATCH and DELETE /saved_snippets (spec 2.10, 4.19, 7; D12; behaviour 1.8, 2.19). */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import { botOf, type Event, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import { startClockedServer } from "../support/realtime-clock.ts";
+import { restart } from "../support/restart.ts";
+import { writeMany } from "../support/rows.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+
+const hello = { title: "Hello", content: "Welcome to *this* place." };
+const wanted = { event_types: ["saved_snippets", "message"] };
+const blank = refusal("Title cannot be empty.");
+const missing = refusal("Saved snippet does not exist.", "NOT_FOUND", 404);
+const titleMax = limits.saved_snippet_title_code_points_max;
+const contentMax = limits.message_code_points_max;
+
+let people = 0;
+function anybody(): Promise<Client> {
+  people++;
+  return personOf(server, `somebody${people}x`);
+}
+
+async function snippetsOf(client: Client): Promise<Event[]> {
+  return (await client.get("/saved_snippets")).body.saved_snippets;
+}
+
+async function save(client: Client, params: Params = hello): Promise<number> {
+  const { body } = await client.post("/saved_snippets", params);
+  return body.saved_snippet_id;
+}
+
+t.test("[spec 4.19] a snippet is saved, listed, told to its owner alone, and in the state", async (t) => {
+  const { server: clocked, clock } = await startClockedServer(t);
+  const [person, neighbour] = [await personOf(clocked, "person"), await personOf(clocked, "neighbour")];
+  const [own, other] = [await Follower.of(person, wanted), await Follower.of(neighbour, wanted)];
+  const created = Math.floor(clock.now() / 1000);
+  const made = await person.post("/saved_snippets", { title: "  Hello ", content: " Welcome to *this* place.\n" });
+  const id = made.body.saved_snippet_id;
+  t.strictSame(outcome(made), success({ saved_snippet_id: id }));
+  const snippet = { id, ...hello, date_created: created };
+  clock.advance(5000);
+  const later = await save(person, { title: "Later", content: "x" });
+  t.ok(later > id);
+  const all = [snippet, { id: later, title: "Later", content: "x", date_created: created + 5 }];
+  t.strictSame(outcome(await person.get("/saved_snippets")), success({ saved_snippets: all }));
+  const state = await person.register({ fetch_event_types: ["saved_snippets"] });
+  t.strictSame(state["saved_snippets"], all);
+  t.strictSame(await snippetsOf(neighbour), []);
+  await own.settled();
+  const told = all.map((one) => ({ type: "saved_snippets", op: "add", saved_snippet: one }));
+  t.strictSame(own.ofType("saved_snippets"), told);
+  await other.settled();
+  t.strictSame(other.ofType("saved_snippets"), []);
+});
+
+t.test("[spec 7] [D12] empty, too long, missing: each has its text, in POST and PATCH; nothing changes", async (t) => {
+  const person = await anybody();
+  const id = await save(person);
+  const changes = await watchChanges(person);
+  const cases: readonly (readonly [Params, object])[] = [
+    [{ title: "" }, blank],
+    [{ title: " \n" }, blank],
+    [{ content: "" }, blank],
+    [{ content: "  " }, blank],
+    [{ title: "t".repeat(titleMax + 1) }, refusal("title is too long (limit: 60 characters)")],
+    [{ title: "🙂".repeat(titleMax + 1) }, refusal("title is too long (limit: 60 characters)")],
+    [{ content: "c".repeat(contentMax + 1) }, refusal("content is too long (limit: 10000 characters)")],
+    [{ title: "", content: "c".repeat(contentMax + 1) }, refusal("content is too long (limit: 10000 characters)")],
+  ];
+  for (const [params, expected] of cases) {
+    t.strictSame(outcome(await person.post("/saved_snippets", { ...hello, ...params })), expected);
+    t.strictSame(outcome(await person.patch(`/saved_snippets/${id}`, params)), expected);
+  }
+  for (const name of ["title", "content"]) {
+    const expected = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
+    t.strictSame(outcome(await person.post("/saved_snippets", { ...hello, [name]: undefined })), expected);
+  }
+  t.strictSame(await changes(), []);
+  t.match(await snippetsOf(person), [hello]);
+});
+
+t.test("[behaviour 1.8] title and content at their bounds, counted in code points, trimmed before", async (t) => {
+  const person = await anybody();
+  const longest = { title: "🙂".repeat(titleMax), content: "🙂".repeat(contentMax) };
+  await save(person, { title: ` ${longest.title} `, content: `\n${longest.content} ` });
+  t.match(await snippetsOf(person), [longest]);
+});
+
+t.test("[S3] saved_snippets_per_user_max: one more is refused, until one is deleted", async (t) => {
+  const person = await anybody();
+  const countMax = limits.saved_snippets_per_user_max;
+  const rows = Array.from({ length: countMax - 1 }, (_, index) => {
+    const id = 1_000_000 + index;
+    return [[person.userId, id], { id, userId: person.userId, ...hello, createdAt: 0 }] as const;
+  });
+  writeMany(server, "savedSnippets", rows);
+  const last = await save(person);
+  t.equal((await snippetsOf(person)).length, countMax);
+  t.strictSame(outcome(await person.post("/saved_snippets", hello)), refusal("Too many saved snippets"));
+  t.strictSame(outcome(await person.delete(`/saved_snippets/${last}`)), success());
+  t.equal((await person.post("/saved_snippets", hello)).status, 200);
+});
+
+t.test(
+  "[public API, edit-saved-snippet] what is passed changes; the event has the whole, and only if it differs",
+  async (t) => {
+    const person = await anybody();
+    const id = await save(person);
+    const [{ date_created: created }] = await snippetsOf(person);
+    const follower = await Follower.of(person, wanted);
+    const steps: readonly (readonly [Params, object])[] = [
+      [{ title: " New " }, { title: "New", content: hello.content }],
+      [{ content: "Text" }, { title: "New", content: "Text" }],
+      [
+        { title: "Both", content: "again" },
+        { title: "Both", content: "again" },
+      ],
+    ];
+    for (const [params, expected] of steps) {
+      t.strictSame(outcome(await person.patch(`/saved_snippets/${id}`, params)), success());
+      t.strictSame(
+        outcome(await person.patch(`/saved_snippets/${id}`, params)),
+        success(),
+        "once more changes nothing",
+      );
+      t.strictSame(await snippetsOf(person), [{ id, ...expected, date_created: created }]);
+    }
+    t.strictSame(outcome(await person.patch(`/saved_snippets/${id}`, {})), success());
+    await follower.settled();
+    t.strictSame(
+      follower.ofType("saved_snippets"),
+      steps.map(([, whole]) => ({
+        type: "saved_snippets",
+        op: "update",
+        saved_snippet: { id, ...whole, date_created: created },
+      })),
+    );
+  },
+);
+
+t.test("[public API, delete-saved-snippet] it goes once, and its owner is told", async (t) => {
+  const person = await anybody();
+  const id = await save(person);
+  const follower = await Follower.of(person, wanted);
+  t.strictSame(outcome(await person.delete(`/saved_snippets/${id}`)), success());
+  t.strictSame(outcome(await person.delete(`/saved_snippets/${id}`)), missing);
+  t.strictSame(outcome(await person.patch(`/saved_snippets/${id}`, { title: "x" })), missing);
+  t.strictSame(await snippetsOf(person), []);
+  await follower.settled();
+  t.strictSame(follower.ofType("saved_snippets"), [{ type: "saved_snippets", op: "remove", saved_snippet_id: id }]);
+  t.ok((await save(person)) > id, "no id is used twice");
+});
+
+t.test("[S1] somebody else's snippet is as one that does not exist", async (t) => {
+  const person = await anybody();
+  const id = await save(person);
+  const changes = await watchChanges(person);
+  for (const where of [id, 0, 999_999_999_999]) {
+    t.strictSame(outcome(await member.patch(`/saved_snippets/${where}`, { title: "x" })), missing);
+    t.strictSame(outcome(await member.delete(`/saved_snippets/${where}`)), missing);
+  }
+  t.equal((await member.delete("/saved_snippets/abc")).status, 404);
+  t.match(await snippetsOf(person), [hello]);
+  t.strictSame(await changes(), []);
+});
+
+t.test("[behaviour 2.19] everybody saves snippets: guests and bots, too", async (t) => {
+  const everybody: readonly Client[] = [
+    owner,
+    await personOf(server, "administrator", roles.administrator),
+    await personOf(server, "moderator", roles.moderator),
+    member,
+    await personOf(server, "guest", roles.guest),
+    await botOf(server, "helper", member),
+  ];
+  for (const client of everybody) {
+    const id = await save(client);
+    t.strictSame(outcome(await client.patch(`/saved_snippets/${id}`, { title: "x" })), success(), `${client.userId}`);
+    t.match(await snippetsOf(client), [{ id, title: "x" }]);
+    t.strictSame(outcome(await client.delete(`/saved_snippets/${id}`)), success());
+  }
+});
+
+t.test("[architecture] state before + events = fresh state; and both survive a restart (M1)", async (t) => {
+  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
+  const person = await personOf(before, "person");
+  const ids = [await save(person), await save(person), await save(person)];
+  const follower = await Follower.of(person, { ...wanted, fetch_event_types: ["saved_snippets"] });
+  await person.patch(`/saved_snippets/${ids[1]}`, { title: "changed" });
+  await person.delete(`/saved_snippets/${ids[0]}`);
+  await save(person, { title: "new", content: "new" });
+  await follower.settled();
+  const snippets = new Map<number, Event>(follower.state.saved_snippets.map((one: Event) => [one.id, one]));
+  for (const event of follower.ofType("saved_snippets")) {
+    if (event.op === "remove") snippets.delete(event.saved_snippet_id);
+    else snippets.set(event.saved_snippet.id, event.saved_snippet);
+  }
+  t.strictSame(await snippetsOf(person), [...snippets.values()]);
+  const after = await restart(t, before);
+  t.strictSame(await snippetsOf(after.as(person)), [...snippets.values()]);
+  t.ok((await save(after.as(person))) > Math.max(...snippets.keys()));
+});

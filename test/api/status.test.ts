@@ -1,0 +1,352 @@
+/** Status: POST /users/me/status, POST and GET /users/{user_id}/status (spec 2.7, 4.11, 4.12, 7; behaviour 2.11, 2.12). */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import {
+  botOf,
+  type Event,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  success,
+  systemGroup,
+  write,
+} from "../support/conversation.ts";
+import { readNow } from "../support/realtime.ts";
+import { restart } from "../support/restart.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const administrator = await personOf(server, "administrator", roles.administrator);
+const moderator = await personOf(server, "moderator", roles.moderator);
+const member = await personOf(server, "member");
+const guest = await personOf(server, "guest", roles.guest);
+const bot = await botOf(server, "helper", member);
+const former = await personOf(server, "former");
+await owner.delete(`/users/${former.userId}`);
+
+const car = { emoji_name: "car", emoji_code: "1f697", reaction_type: "unicode_emoji" };
+const wanted = { event_types: ["user_status", "user_settings", "message"] };
+const textMax = limits.status_text_code_points_max;
+
+async function statusOf(person: Client, by: Client = owner): Promise<Event> {
+  return (await by.get(`/users/${person.userId}/status`)).body.status;
+}
+
+async function stateOf(viewer: Client): Promise<Event> {
+  return (await viewer.register({ fetch_event_types: ["user_status"] }))["user_status"];
+}
+
+/** Somebody new, so that tests share no status. */
+let people = 0;
+function anybody(): Promise<Client> {
+  people++;
+  return personOf(server, `somebody${people}x`);
+}
+
+const realmEmoji = { authorId: 2, isActive: true, file: "x.png", stillFile: null, createdAt: 0 };
+write(server, "realmEmoji", 1, { ...realmEmoji, id: 1, name: "party" });
+write(server, "realmEmoji", 2, { ...realmEmoji, id: 2, name: "gone", isActive: false });
+write(server, "realmEmoji", 3, { ...realmEmoji, id: 3, name: "smile" });
+
+t.test("[spec 4.12] a status is set, seen by others, told to everybody, and in the state of /register", async (t) => {
+  const person = await anybody();
+  const follower = await Follower.of(member, wanted);
+  t.strictSame(outcome(await person.post("/users/me/status", { status_text: "  on vacation ", ...car })), success());
+  const set = { status_text: "on vacation", ...car };
+  t.strictSame(outcome(await member.get(`/users/${person.userId}/status`)), success({ status: set }));
+  t.strictSame(await statusOf(person, guest), set);
+  t.strictSame((await stateOf(member))[person.userId], set);
+  await follower.settled();
+  t.strictSame(follower.ofType("user_status"), [{ type: "user_status", user_id: person.userId, ...set }]);
+});
+
+t.test("[public API, get-user-status] who has set nothing has an empty status and is not in the state", async (t) => {
+  const person = await anybody();
+  t.strictSame(outcome(await member.get(`/users/${person.userId}/status`)), success({ status: {} }));
+  t.notOk(String(person.userId) in (await stateOf(member)));
+});
+
+t.test("[spec 4.12] only the parameters that are passed change; each clears by an empty string", async (t) => {
+  const person = await anybody();
+  const follower = await Follower.of(member, wanted);
+  const id = { type: "user_status", user_id: person.userId };
+  const none = { emoji_name: "", emoji_code: "", reaction_type: "unicode_emoji" };
+  const steps: readonly (readonly [Params, object, object])[] = [
+    [{ status_text: "first" }, { status_text: "first" }, { status_text: "first" }],
+    [{ emoji_name: "car" }, { status_text: "first", ...car }, car],
+    [{ status_text: "second" }, { status_text: "second", ...car }, { status_text: "second" }],
+    [{ emoji_name: "" }, { status_text: "second" }, none],
+    [{ ...car, status_text: "" }, car, { status_text: "", ...car }],
+    [{ status_text: "", emoji_name: "", emoji_code: "", reaction_type: "" }, {}, { status_text: "", ...none }],
+    [{ emoji_name: "", emoji_code: "1f697", reaction_type: "realm_emoji" }, {}, none],
+  ];
+  for (const [params, expected, told] of steps) {
+    t.strictSame(outcome(await person.post("/users/me/status", params)), success(), JSON.stringify(params));
+    t.strictSame(await statusOf(person), expected, JSON.stringify(params));
+    await follower.settled();
+    t.strictSame(follower.ofType("user_status").at(-1), { ...id, ...told });
+  }
+  t.equal(follower.ofType("user_status").length, steps.length);
+  t.equal(realmOf(server).view.row("statuses", person.userId), undefined, "a status with nothing set is no row");
+});
+
+t.test("[behaviour 2.12] the event comes even if nothing really changed", async (t) => {
+  const person = await anybody();
+  const follower = await Follower.of(member, wanted);
+  await person.post("/users/me/status", { status_text: "same" });
+  await person.post("/users/me/status", { status_text: "same" });
+  await follower.settled();
+  t.equal(follower.ofType("user_status").length, 2);
+});
+
+t.test("[spec 8] status_text has at most 60 characters: characters, not UTF-16 units, after trimming", async (t) => {
+  const person = await anybody();
+  for (const text of ["x".repeat(textMax), "🚗".repeat(textMax), ` ${"ß".repeat(textMax)} `]) {
+    t.strictSame(outcome(await person.post("/users/me/status", { status_text: text })), success());
+    t.equal((await statusOf(person)).status_text, text.trim());
+  }
+  const tooLong = refusal("status_text is too long (limit: 60 characters)");
+  for (const text of ["x".repeat(textMax + 1), "🚗".repeat(textMax + 1)]) {
+    t.strictSame(outcome(await person.post("/users/me/status", { status_text: text })), tooLong);
+    t.strictSame(outcome(await owner.post(`/users/${person.userId}/status`, { status_text: text })), tooLong);
+  }
+  t.equal((await statusOf(person)).status_text, "ß".repeat(textMax), "a refusal changes nothing");
+});
+
+const refusals: readonly (readonly [Params, string])[] = [
+  [{}, "Client did not pass any new values."],
+  [{ unknown: "x" }, "Client did not pass any new values."],
+  [{ emoji_code: "1f697" }, "Client did not pass any new values."],
+  [
+    { status_text: "x", emoji_code: "1f697" },
+    "Client must pass emoji_name if they pass either emoji_code or reaction_type.",
+  ],
+  [
+    { status_text: "x", reaction_type: "unicode_emoji" },
+    "Client must pass emoji_name if they pass either emoji_code or reaction_type.",
+  ],
+  [{ emoji_name: "invalid" }, "Emoji 'invalid' does not exist"],
+  [{ emoji_name: "invalid", emoji_code: "1f697" }, "Emoji 'invalid' does not exist"],
+  [{ emoji_name: "gone" }, "Emoji 'gone' does not exist"],
+  [{ emoji_name: "car", emoji_code: "1f4bb" }, "Invalid emoji name."],
+  [{ emoji_name: "nothing", emoji_code: "1f697", reaction_type: "unicode_emoji" }, "Invalid emoji name."],
+  [{ emoji_name: "car", emoji_code: "1F697" }, "Invalid emoji code."],
+  [{ emoji_name: "car", emoji_code: "" }, "Invalid emoji code."],
+  [{ emoji_name: "car", emoji_code: "1f697", reaction_type: "zulip_extra_emoji" }, "Invalid emoji code."],
+  [{ emoji_name: "car", emoji_code: "zulip", reaction_type: "service_extra_emoji" }, "Invalid emoji name."],
+  [{ emoji_name: "car", emoji_code: "1f697", reaction_type: "emoji" }, "Invalid emoji type."],
+  [{ emoji_name: "car", reaction_type: "" }, "Invalid emoji type."],
+  [{ emoji_name: "car", emoji_code: "1f4bb", reaction_type: "realm_emoji" }, "Invalid custom emoji."],
+  [{ emoji_name: "party", emoji_code: "99", reaction_type: "realm_emoji" }, "Invalid custom emoji."],
+  [{ emoji_name: "party", emoji_code: "01", reaction_type: "realm_emoji" }, "Invalid custom emoji."],
+  [{ emoji_name: "car", emoji_code: "1", reaction_type: "realm_emoji" }, "Invalid custom emoji name."],
+  [{ emoji_name: "gone", emoji_code: "2", reaction_type: "realm_emoji" }, "This custom emoji has been deactivated."],
+  [{ emoji_name: "x".repeat(201) }, "emoji_name is too long (limit: 200 characters)"],
+  [{ emoji_name: "car", emoji_code: "x".repeat(201) }, "emoji_code is too long (limit: 200 characters)"],
+  [{ emoji_name: "car", reaction_type: "x".repeat(201) }, "reaction_type is too long (limit: 200 characters)"],
+];
+
+t.test(
+  "[spec 7] every way to get a status wrong has its text, for oneself and for others; nothing changes",
+  async (t) => {
+    t.equal(limits.emoji_name_or_code_code_points_max, 200);
+    const person = await anybody();
+    await person.post("/users/me/status", { status_text: "before", ...car });
+    const follower = await Follower.of(member, wanted);
+    for (const [params, msg] of refusals) {
+      t.strictSame(outcome(await person.post("/users/me/status", params)), refusal(msg), JSON.stringify(params));
+      t.strictSame(outcome(await owner.post(`/users/${person.userId}/status`, params)), refusal(msg));
+    }
+    t.strictSame(outcome(await person.post("/users/me/status", { away: "maybe" })), refusal("away is not valid JSON"));
+    t.strictSame(outcome(await person.post("/users/me/status", { away: 1 })), refusal("away is not a boolean"));
+    t.strictSame(await statusOf(person), { status_text: "before", ...car });
+    await follower.settled();
+    t.strictSame(follower.ofType("user_status"), []);
+    const longest = await person.post("/users/me/status", { emoji_name: "x".repeat(200) });
+    t.strictSame(outcome(longest), refusal(`Emoji '${"x".repeat(200)}' does not exist`));
+  },
+);
+
+t.test("[spec 2.7] names lead to codes in three namespaces, the realm's own emoji first; aliases stay", async (t) => {
+  const person = await anybody();
+  const cases: readonly (readonly [Params, object])[] = [
+    [{ emoji_name: "car" }, car],
+    [{ emoji_name: "+1" }, { emoji_name: "+1", emoji_code: "1f44d", reaction_type: "unicode_emoji" }],
+    [{ emoji_name: "thumbs_up" }, { emoji_name: "thumbs_up", emoji_code: "1f44d", reaction_type: "unicode_emoji" }],
+    [{ emoji_name: "party" }, { emoji_name: "party", emoji_code: "1", reaction_type: "realm_emoji" }],
+    [{ emoji_name: "smile" }, { emoji_name: "smile", emoji_code: "3", reaction_type: "realm_emoji" }],
+    [{ emoji_name: "zulip" }, { emoji_name: "zulip", emoji_code: "zulip", reaction_type: "service_extra_emoji" }],
+    ...["zulip_extra_emoji", "service_extra_emoji"].map(
+      (type) =>
+        [
+          { emoji_name: "zulip", emoji_code: "zulip", reaction_type: type },
+          { emoji_name: "zulip", emoji_code: "zulip", reaction_type: "service_extra_emoji" },
+        ] as const,
+    ),
+  ];
+  for (const [params, expected] of cases) {
+    t.strictSame(outcome(await person.post("/users/me/status", params)), success(), JSON.stringify(params));
+    t.strictSame(await statusOf(person), expected, `[D22] ${JSON.stringify(params)}`);
+  }
+});
+
+t.test("[spec 4.12] away is the inverse of presence_enabled: the setting changes, too", async (t) => {
+  const person = await anybody();
+  const own = await Follower.of(person, wanted);
+  const other = await Follower.of(member, wanted);
+  const settingOf = async () =>
+    (await person.register({ fetch_event_types: ["user_settings"] }))["user_settings"] as Event;
+  const setting = (value: boolean) => ({ type: "user_settings", op: "update", property: "presence_enabled", value });
+  const told = (rest: object) => ({ type: "user_status", user_id: person.userId, ...rest });
+
+  t.strictSame(outcome(await person.post("/users/me/status", { away: true, status_text: "out" })), success());
+  t.equal((await settingOf()).presence_enabled, false);
+  t.strictSame(await statusOf(person), { away: true, status_text: "out" });
+  t.strictSame((await stateOf(member))[person.userId], { away: true, status_text: "out" });
+  await person.post("/users/me/status", { away: true });
+  t.strictSame(outcome(await person.post("/users/me/status", { away: false })), success());
+  t.equal((await settingOf()).presence_enabled, true);
+  t.strictSame(await statusOf(person), { status_text: "out" });
+  t.strictSame(realmOf(server).view.users.get(person.userId)?.settings, {}, "only what differs is stored");
+
+  await own.settled();
+  t.strictSame(
+    own.ofType("user_settings"),
+    [setting(false), setting(true)],
+    "told once each, not when it was so already",
+  );
+  await other.settled();
+  const events = [told({ away: true, status_text: "out" }), told({ away: true }), told({ away: false })];
+  t.strictSame(other.ofType("user_status"), events);
+  t.strictSame(other.ofType("user_settings"), [], "settings are one's own");
+});
+
+t.test("[spec 4.11] administrators change the status of others: role x operation", async (t) => {
+  const person = await anybody();
+  const path = `/users/${person.userId}/status`;
+  const denied = refusal("Insufficient permission");
+  const matrix = [
+    [owner, success()],
+    [administrator, success()],
+    [moderator, denied],
+    [member, denied],
+    [guest, denied],
+    [bot, denied],
+  ] as const;
+  for (const [client, expected] of matrix) {
+    const text = `by ${client.userId}`;
+    t.strictSame(outcome(await client.post(path, { status_text: text })), expected, `role of ${client.userId}`);
+    const changed = expected === denied ? { status_text: `by ${administrator.userId}` } : { status_text: text };
+    t.strictSame(await statusOf(person), changed);
+    t.equal((await client.get(path)).status, 200, "everybody may read it");
+  }
+  t.strictSame(outcome(await member.post(path, {})), denied, "the right is looked at before the values");
+  t.strictSame(outcome(await member.post(`/users/${member.userId}/status`, { status_text: "x" })), denied);
+});
+
+t.test("[spec 4.12] everybody but bots has a status of their own", async (t) => {
+  for (const client of [owner, administrator, moderator, member, guest]) {
+    t.strictSame(outcome(await client.post("/users/me/status", { status_text: "mine" })), success());
+    t.strictSame(await statusOf(client), { status_text: "mine" });
+  }
+  const noBots = refusal("This endpoint does not accept bot requests.");
+  t.strictSame(outcome(await bot.post("/users/me/status", { status_text: "mine" })), noBots);
+});
+
+t.test(
+  "[spec 4.11] an administrator's change is told as the person's own; away is not a parameter of it",
+  async (t) => {
+    const person = await anybody();
+    const follower = await Follower.of(guest, wanted);
+    const answer = await administrator.post(`/users/${person.userId}/status`, { status_text: "ill", away: true });
+    t.strictSame(outcome(answer), success({ ignored_parameters_unsupported: ["away"] }));
+    await follower.settled();
+    const told = { type: "user_status", user_id: person.userId, status_text: "ill" };
+    t.strictSame(follower.ofType("user_status"), [told]);
+    t.strictSame(await statusOf(person), { status_text: "ill" });
+  },
+);
+
+t.test("[behaviour 2.11] who has no status: unknown people, bots, deactivated people", async (t) => {
+  const missing = refusal("No such user");
+  const gone = refusal("User is deactivated");
+  const cases = [
+    [999_999, missing],
+    [0, missing],
+    [bot.userId, missing],
+    [1, missing],
+    [former.userId, gone],
+  ] as const;
+  for (const [id, expected] of cases) {
+    for (const client of [owner, member, guest]) {
+      t.strictSame(outcome(await client.post(`/users/${id}/status`, { status_text: "x" })), expected, `${id}`);
+      t.strictSame(outcome(await client.get(`/users/${id}/status`)), expected, `${id}`);
+    }
+  }
+  t.equal((await owner.get("/users/abc/status")).status, 404);
+  t.equal((await owner.get("/users/me/status")).status, 405);
+});
+
+t.test("[S1] a guest who may not know somebody learns nothing of their status", async (t) => {
+  const person = await anybody();
+  const follower = await Follower.of(guest, wanted);
+  const queue = await guest.register({ event_types: ["user_status"], fetch_event_types: [] });
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  await person.post("/users/me/status", { status_text: "secret", away: true });
+  await guest.post("/users/me/status", { status_text: "own" });
+  await follower.settled();
+  const told = [{ type: "user_status", user_id: guest.userId, status_text: "own" }];
+  t.strictSame(follower.ofType("user_status"), told);
+  t.equal((await readNow(guest, queue)).length, 1, "nor afterwards, from the log");
+  t.strictSame(Object.keys(await stateOf(guest)), [String(guest.userId)]);
+  const missing = refusal("No such user");
+  t.strictSame(outcome(await guest.get(`/users/${person.userId}/status`)), missing);
+  t.strictSame(outcome(await guest.post(`/users/${person.userId}/status`, { status_text: "x" })), missing);
+  t.strictSame(outcome(await guest.get(`/users/${former.userId}/status`)), missing);
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+});
+
+/** Behaviour 4.5: empty texts and false remove keys, a person without keys goes. */
+function applied(state: Event, events: readonly Event[]): Event {
+  const next = structuredClone(state);
+  for (const { type: _type, user_id: id, ...parts } of events) {
+    const all = { ...next[id], ...parts };
+    if (all.emoji_name === "") for (const key of ["emoji_name", "emoji_code", "reaction_type"]) delete all[key];
+    const kept = Object.entries(all).filter(([, value]) => value !== "" && value !== false);
+    next[id] = Object.fromEntries(kept);
+    if (kept.length === 0) delete next[id];
+  }
+  return next;
+}
+
+t.test("[architecture] state before + events = fresh state", async (t) => {
+  const [first, second] = [await anybody(), await anybody()];
+  await first.post("/users/me/status", { status_text: "before", emoji_name: "car" });
+  const follower = await Follower.of(member, wanted);
+  const before = await stateOf(member);
+  await first.post("/users/me/status", { status_text: "", emoji_name: "" });
+  await second.post("/users/me/status", { status_text: "new", away: true });
+  await owner.post(`/users/${second.userId}/status`, { emoji_name: "party" });
+  await second.post("/users/me/status", { away: false, status_text: "" });
+  await owner.delete(`/users/${second.userId}`);
+  await follower.settled();
+  const fresh = await stateOf(member);
+  t.strictSame(applied(before, follower.ofType("user_status")), fresh);
+  t.match(fresh[second.userId], { emoji_name: "party" });
+  t.notOk(String(first.userId) in fresh);
+});
+
+t.test("[M1] a status survives a restart", async (t) => {
+  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
+  const person = await personOf(before, "person");
+  await person.post("/users/me/status", { status_text: "still here", away: true, ...car });
+  const after = await restart(t, before);
+  const set = { away: true, status_text: "still here", ...car };
+  t.strictSame(await statusOf(person, after.as(person)), set);
+});

@@ -1,0 +1,294 @@
+/**
+ * Files over HTTP (issue "People", Avatars; behaviour 1.8; architecture, Files): what is a file, how large it may be and who may
+ * send one, what is left when something goes wrong on the way. Seen through the upload of an avatar.
+ */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import { fileLabel, UploadBudget } from "../../src/http/uploads.ts";
+import type { Client } from "../support/client.ts";
+import { outcome, personOf, realmOf, refusal } from "../support/conversation.ts";
+import { RawConnection, watchChanges } from "../support/http.ts";
+import { multipart, multipartType, picture, upload } from "../support/pictures.ts";
+import { startTestServer, type TestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const avatar = "/users/me/avatar";
+const png = await picture("png", 40, 30);
+const exactlyOne = refusal("You must upload exactly one avatar.");
+const tooLarge = refusal("Uploaded file is larger than the allowed limit of 5 MiB", "PAYLOAD_TOO_LARGE", 413);
+const undecodable = refusal("Could not decode image; did you upload an image file?");
+const notLoggedIn = refusal("Not logged in: API authentication or user session required", "UNAUTHORIZED", 401);
+
+/** Every file of the default realm, drafts too. */
+function filesOf({ dataDir }: TestServer): string[] {
+  try {
+    return readdirSync(join(dataDir, "realms", "1", "files"), { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ name }) => name)
+      .sort();
+  } catch {
+    return [];
+  }
+}
+
+/** Nothing that happens here leaves a file or tells anybody of anything. */
+async function harmless(t: Test, work: () => Promise<void>): Promise<void> {
+  const changes = await watchChanges(owner);
+  await realmOf(server).files.idle();
+  const before = filesOf(server);
+  await work();
+  await realmOf(server).files.idle();
+  t.strictSame(filesOf(server), before, "no file is left");
+  t.strictSame(await changes(), [], "nobody is told");
+}
+
+function post(client: Client, body: Buffer, headers: Record<string, string> = {}) {
+  return client.send("POST", avatar, body, { "Content-Type": multipartType, ...headers });
+}
+
+function head(client: Client, more: string): string {
+  const authorization = client.authorization === "" ? "" : `Authorization: ${client.authorization}\r\n`;
+  return `POST /api/v1${avatar} HTTP/1.1\r\nHost: x\r\n${authorization}Content-Type: ${multipartType}\r\n${more}\r\n\r\n`;
+}
+
+t.test("[public API, avatar] exactly one file: none, two, a field without a file are refused", async (t) => {
+  await harmless(t, async () => {
+    const file = { bytes: png, filename: '"a.png"' };
+    const bodies = {
+      "a field": multipart([{ bytes: "text" }]),
+      "two files": multipart([file, { ...file, name: "other" }]),
+      "two files of one name": multipart([file, file]),
+      "nothing chosen": multipart([{ bytes: "", filename: '""' }]),
+    };
+    for (const [what, body] of Object.entries(bodies)) {
+      t.strictSame((await post(owner, body)).body.msg, exactlyOne.body.msg, what);
+    }
+    t.strictSame(outcome(await owner.post(avatar)), exactlyOne, "no body");
+    t.strictSame(outcome(await owner.send("POST", avatar, png, { "Content-Type": "image/png" })), exactlyOne);
+  });
+  const fields = multipart([
+    { bytes: "value", name: "more" },
+    { bytes: png, filename: '"a.png"' },
+  ]);
+  t.match(outcome(await post(owner, fields)), {
+    status: 200,
+    body: { result: "success", ignored_parameters_unsupported: ["more"] },
+  });
+});
+
+t.test("[behaviour 1.8] avatar_bytes_max: a file of 5 MiB is looked at, one byte more is 413", async (t) => {
+  await harmless(t, async () => {
+    const most = Buffer.alloc(limits.avatar_bytes_max, "x");
+    t.strictSame(
+      outcome(await upload(owner, avatar, most)),
+      undecodable,
+      "read to its end, and found to be no picture",
+    );
+    const over = Buffer.alloc(limits.avatar_bytes_max + 1, "x");
+    t.strictSame(outcome(await upload(owner, avatar, over)), tooLarge);
+  });
+});
+
+t.test(
+  "[S3] upload_margin_bytes: a body over file and margin is 413 as it comes, and the connection ends",
+  async (t) => {
+    const bound = limits.avatar_bytes_max + limits.upload_margin_bytes;
+    await harmless(t, async () => {
+      const whole = "x".repeat(bound + 1);
+      const bodies = {
+        [`Content-Length: ${bound + 1}`]: whole,
+        "Content-Length: 9999999999": whole,
+        "Transfer-Encoding: chunked": `${(bound + 1).toString(16)}\r\n${whole}`,
+      };
+      for (const [announced, body] of Object.entries(bodies)) {
+        const connection = new RawConnection(server.url);
+        await connection.write(head(owner, announced) + body);
+        const answer = await connection.answer();
+        t.strictSame({ status: answer?.status, body: JSON.parse(answer?.text ?? "{}") }, tooLarge, announced);
+        await connection.closed;
+      }
+    });
+  },
+);
+
+t.test("[S3] other operations keep body_bytes_max, whatever their body is called", async (t) => {
+  await harmless(t, async () => {
+    const body = multipart([{ bytes: Buffer.alloc(limits.body_bytes_max), filename: '"a"', name: "content" }]);
+    const answer = await owner.send("POST", "/messages", body, { "Content-Type": multipartType });
+    const bound = `The request body is over ${limits.body_bytes_max} bytes`;
+    t.strictSame(outcome(answer), refusal(bound, "PAYLOAD_TOO_LARGE", 413));
+  });
+});
+
+t.test("[D2] who is not known sends no large body: 401 as soon as it is one, and the connection ends", async (t) => {
+  await harmless(t, async () => {
+    t.strictSame(outcome(await upload(owner.anonymous(), avatar, png)), notLoggedIn, "a small one is answered, too");
+    const connection = new RawConnection(server.url);
+    await connection.write(head(owner.anonymous(), `Content-Length: ${limits.avatar_bytes_max}`));
+    for (let sent = 0; sent <= limits.body_bytes_max; sent += 256 * 1024)
+      await connection.write("x".repeat(256 * 1024));
+    const answer = await connection.answer();
+    t.strictSame({ status: answer?.status, body: JSON.parse(answer?.text ?? "{}") }, notLoggedIn);
+    t.match(answer?.headers["www-authenticate"], /^Basic/);
+    await connection.closed;
+  });
+});
+
+t.test("[S3] uploads_per_user_max: one more upload of a person at a time is 503, others' go on", async (t) => {
+  const busy = await personOf(server, "busy");
+  const announced = `Content-Length: ${limits.avatar_bytes_max}`;
+  const slow = Array.from({ length: limits.uploads_per_user_max }, () => new RawConnection(server.url));
+  for (const connection of slow) await connection.write(head(busy, announced));
+  // Each has begun when a request that came after it is answered.
+  await owner.get("/users/me");
+  const overloaded = refusal("The server is overloaded", "OVERLOADED", 503);
+  t.strictSame(outcome(await upload(busy, avatar, png)), overloaded);
+  t.equal((await upload(owner, avatar, png)).status, 200);
+  t.equal((await busy.get("/users/me")).status, 200, "other requests of the person, too");
+  for (const connection of slow) connection.destroy();
+  await Promise.all(slow.map((connection) => connection.closed));
+  let status = 503;
+  // The server hears of the ends in its own time.
+  while (status === 503) ({ status } = await upload(busy, avatar, png));
+  t.equal(status, 200, "what they took is given back");
+});
+
+t.test("[S3] upload_bytes_in_flight_max: bodies that do not fit together are refused, what ends makes room", (t) => {
+  const budget = new UploadBudget();
+  const largest = limits.avatar_bytes_max + limits.upload_margin_bytes;
+  const count = Math.floor(limits.upload_bytes_in_flight_max / largest);
+  const taken = Array.from({ length: count }, (_, index) => budget.take(`p${index}`, limits.avatar_bytes_max, null));
+  t.notOk(taken.some((allowance) => "kind" in allowance));
+  const rest = limits.upload_bytes_in_flight_max - count * largest;
+  t.match(budget.take("one more", limits.avatar_bytes_max, null), { code: "OVERLOADED" });
+  t.match(budget.take("one more", limits.avatar_bytes_max, rest + 1), { code: "OVERLOADED" });
+  t.match(budget.take("one more", limits.avatar_bytes_max, rest), { bytesMax: largest }, "the rest is to be had");
+  const [first] = taken;
+  if (first !== undefined && !("kind" in first)) first.release();
+  t.match(
+    budget.take("later", limits.avatar_bytes_max, 9_999_999_999),
+    { bytesMax: largest },
+    "what is announced is not believed beyond the bound",
+  );
+  t.end();
+});
+
+t.test("[issue, slow upload] a file that comes in pieces is one file", async (t) => {
+  const body = multipart([{ bytes: png, filename: '"a.png"' }]);
+  const connection = new RawConnection(server.url);
+  await connection.write(head(owner, `Content-Length: ${body.length}`));
+  for (let start = 0; start < body.length; start += 50) await connection.write(body.subarray(start, start + 50));
+  t.equal((await connection.answer())?.status, 200);
+  connection.destroy();
+});
+
+t.test("[issue, abort] an upload that is broken off leaves nothing, before and after it is whole", async (t) => {
+  const body = multipart([{ bytes: png, filename: '"a.png"' }]);
+  await harmless(t, async () => {
+    const cut = new RawConnection(server.url);
+    await cut.write(head(owner, `Content-Length: ${body.length}`));
+    await cut.write(body.subarray(0, body.length - 1));
+    cut.destroy();
+    await cut.closed;
+    t.equal((await owner.get("/users/me")).status, 200);
+  });
+  const gone = new RawConnection(server.url);
+  await gone.write(Buffer.concat([Buffer.from(head(owner, `Content-Length: ${body.length}`)), body]));
+  gone.destroy();
+  await gone.closed;
+  // It may be carried out all the same, as any request whose client hung up; files and rows agree then, too.
+  await upload(owner, avatar, png);
+  await realmOf(server).files.idle();
+  const claimed = realmOf(server).view.users.get(owner.userId)?.avatarFile ?? "";
+  t.ok(filesOf(server).includes(claimed.replace(/^\d+\//, "")));
+});
+
+t.test(
+  "[D25] a repetition with the same key has the same answer and no second file; another file is another request",
+  async (t) => {
+    const person = await personOf(server, "repeating");
+    const headers = { "Idempotency-Key": "one-upload" };
+    const first = await upload(person, avatar, png, { headers });
+    t.equal(first.status, 200);
+    const before = filesOf(server);
+    t.strictSame(outcome(await upload(person, avatar, png, { headers })), outcome(first));
+    await realmOf(server).files.idle();
+    t.strictSame(filesOf(server), before);
+    const other = await picture("png", 50, 50);
+    t.strictSame(
+      outcome(await upload(person, avatar, other, { headers })),
+      refusal("This Idempotency-Key was used for a request with other parameters"),
+    );
+    await realmOf(server).files.idle();
+    t.strictSame(filesOf(server), before);
+    t.equal((await person.get("/users/me")).body.avatar_url, first.body.avatar_url);
+  },
+);
+
+t.test("[M5] while the store refuses writes, uploads are refused and nothing is written", async (t) => {
+  const full = await startTestServer(t, { environment: { STORE_FREE_BYTES_MIN: String(Number.MAX_SAFE_INTEGER) } });
+  const noRoom = refusal("The server is out of disk space and does not accept changes", "STORE_REFUSES_WRITES", 503);
+  t.strictSame(outcome(await upload(full.owner, avatar, png)), noRoom);
+  t.strictSame(outcome(await upload(full.owner, "/realm/emoji/full", png)), noRoom);
+  t.strictSame(filesOf(full), []);
+});
+
+t.test("[M5] files count to the quota of the stores", async (t) => {
+  // What a new store takes is less than this, and with some pictures it is more.
+  const quota = 16 * 1024 * 1024;
+  const small = await startTestServer(t, { environment: { STORE_BYTES_MAX: String(quota) } });
+  t.equal((await upload(small.owner, avatar, png)).status, 200);
+  const { files } = realmOf(small);
+  const before = files.bytes;
+  t.ok(before > 0, "the pictures are counted");
+  t.equal((await small.owner.delete(avatar)).status, 200);
+  await files.idle();
+  t.equal(files.bytes, 0, "and not any more when they are gone");
+  const name = `avatars/${"0".repeat(32)}.png`;
+  t.ok(await files.write([{ name, bytes: Buffer.alloc(quota) }]));
+  let answer = await small.owner.delete(avatar);
+  // The quota is measured once a second.
+  while (answer.status === 200) answer = await small.owner.delete(avatar);
+  t.equal(answer.body.code, "STORE_REFUSES_WRITES");
+});
+
+t.test(
+  "[issue, hostile names] what a client calls its file is a label: no folder, no control character, bounded",
+  async (t) => {
+    t.equal(fileLabel("../../etc/passwd"), "passwd");
+    t.equal(fileLabel("C:\\pictures\\me.png"), "me.png");
+    t.equal(fileLabel("a\r\nX-Evil: 1\0.png"), "aX-Evil: 1.png");
+    t.equal(fileLabel("/"), "");
+    const longest = "🍎".repeat(limits.file_name_code_points_max);
+    t.equal(fileLabel(longest), longest, "[S3] file_name_code_points_max, in code points");
+    t.equal(fileLabel(`${longest}x`), longest);
+    const names = [
+      '"../../../../evil.png"',
+      '"a%0d%0aX-Evil: 1"',
+      '"a\nX-Evil: 1"',
+      '"..\\\\..\\\\evil.png"',
+      '"\0"',
+      "evil",
+    ];
+    for (const filename of names) {
+      const { status, body, headers } = await upload(owner, avatar, png, { filename });
+      t.equal(status, 200, filename);
+      t.match(body.avatar_url, /^\/user_avatars\/1\/[0-9a-f]{32}\.png\?version=\d+$/);
+      t.equal(headers.get("X-Evil"), null);
+    }
+    await realmOf(server).files.idle();
+    t.notOk(filesOf(server).some((name) => name.includes("evil")));
+  },
+);
+
+t.test("[public API, avatar] everybody may, in every role", async (t) => {
+  for (const [name, role] of Object.entries(roles)) {
+    const person = await personOf(server, `a-${name}`, role);
+    t.equal((await upload(person, avatar, png)).status, 200, name);
+    t.equal((await person.delete(avatar)).status, 200, name);
+  }
+});

@@ -1,0 +1,192 @@
+/**
+ * GET /users as kept bytes (spec 4.15): whoever asks gets what they would be told person by person, however many changes there
+ * were; ETag and 304. What is in the list is in users.test.ts.
+ */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import {
+  botOf,
+  crowd,
+  type Event,
+  personOf,
+  setRealmSettings,
+  setUserSettings,
+  write,
+} from "../support/conversation.ts";
+import { connect, realmOf } from "../support/realtime.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const viewers: Client[] = [owner];
+for (const [name, role] of Object.entries(roles)) viewers.push(await personOf(server, `viewer ${name}`, role));
+const [, , administrator, moderator, member, guest] = viewers as [Client, Client, Client, Client, Client, Client];
+await botOf(server, "robot", member);
+/** More than two pieces, whose bounds are multiples of `encoded_users_per_piece`. */
+const crowdIds = await crowd(server, "many", 2 * limits.encoded_users_per_piece);
+for (const [index, id] of crowdIds.slice(0, 5).entries()) {
+  setUserSettings(server, id, { email_address_visibility: index + 1 });
+}
+
+const optionSets: readonly Params[] = [
+  {},
+  { client_gravatar: false },
+  { include_custom_profile_fields: true },
+  { client_gravatar: false, include_custom_profile_fields: true },
+];
+
+function allIds(): number[] {
+  return [...realmOf(server).view.users.all()].map(({ id }) => id);
+}
+
+/** Whether the list from kept bytes is the same people asked for by id, who are encoded anew. */
+async function isRight(client: Client, params: Params): Promise<boolean> {
+  const kept = await client.get("/users", params);
+  const fresh = await client.get("/users", { ...params, user_ids: allIds() });
+  return JSON.stringify(kept.body) === JSON.stringify(fresh.body) && kept.body.members.length === allIds().length;
+}
+
+async function checkAll(title: string): Promise<void> {
+  for (const viewer of viewers) {
+    for (const params of optionSets) {
+      const seenBy = `${viewer.account?.email}, ${JSON.stringify(params)}`;
+      t.ok(await isRight(viewer, params), `${title}, seen by ${seenBy}`);
+    }
+  }
+}
+
+t.test("[spec 4.15] what is kept says what every viewer is told person by person, after every change", async (t) => {
+  await checkAll("at first");
+  for (const viewer of [administrator, moderator, member, guest]) {
+    for (const visibility of [4, 3, 5, 2, 1]) {
+      setUserSettings(server, viewer.userId, { email_address_visibility: visibility });
+      const title = `${viewer.account?.email}, visible to ${visibility}`;
+      t.ok(await isRight(viewer, {}), `${title}, by themselves`);
+      t.ok(await isRight(owner, {}), `${title}, by the owner`);
+      const { body } = await viewer.get("/users");
+      const own = body.members.find((user: Event) => user.user_id === viewer.userId);
+      t.equal(own.delivery_email, viewer.account?.email, "one always sees one's own address");
+    }
+  }
+  const last = crowdIds.at(-1) ?? 0;
+  await owner.patch(`/users/${last}`, { full_name: "🦊 ß \\u2028 {\\" });
+  await owner.delete(`/users/${crowdIds[100]}`);
+  await owner.patch(`/users/${crowdIds[300]}`, { role: roles.guest });
+  await crowd(server, "late", 3);
+  write(server, "profileValues", [crowdIds[7] ?? 0, 3], {
+    userId: crowdIds[7] ?? 0,
+    fieldId: 3,
+    value: "Käse",
+    renderedValue: "<p>Käse</p>",
+  });
+  await checkAll("after changes in several pieces");
+  const { body } = await member.get("/users", { include_custom_profile_fields: true });
+  const changed = body.members.find((user: Event) => user.user_id === crowdIds[7]);
+  t.strictSame(changed.profile_data, { "3": { value: "Käse", rendered_value: "<p>Käse</p>" } });
+});
+
+t.test("[RFC 9110] the same list has the same ETag, and who has it already gets 304 without a body", async (t) => {
+  const first = await member.get("/users");
+  const tag = first.headers.get("ETag") ?? "";
+  t.match(tag, /^"[^"]+"$/);
+  t.equal(first.headers.get("Cache-Control"), "private, no-cache");
+  const again = await member.get("/users", {}, { "If-None-Match": tag });
+  t.strictSame([again.status, again.body, again.headers.get("ETag")], [304, null, tag]);
+  const listed = await member.get("/users", {}, { "If-None-Match": `"other", W/${tag}` });
+  t.equal(listed.status, 304);
+  t.equal((await member.get("/users", {}, { "If-None-Match": '"other"' })).status, 200);
+  const fellow = await personOf(server, "fellow");
+  const theirs = await fellow.get("/users");
+  t.not(theirs.headers.get("ETag"), tag, "somebody has come");
+  const mine = await member.get("/users");
+  t.equal(mine.headers.get("ETag"), theirs.headers.get("ETag"), "who sees people alike shares the list");
+});
+
+t.test("[S1] an ETag of somebody who sees other addresses is no key to anything", async (t) => {
+  setUserSettings(server, member.userId, { email_address_visibility: 4 });
+  const tags = new Map<string, string>();
+  for (const viewer of [owner, moderator, member, guest]) {
+    for (const params of optionSets) {
+      const { headers } = await viewer.get("/users", params);
+      tags.set(`${viewer.userId} ${JSON.stringify(params)}`, headers.get("ETag") ?? "");
+    }
+  }
+  t.equal(new Set(tags.values()).size, tags.size, "all differ");
+  t.equal((await administrator.get("/users")).headers.get("ETag"), tags.get(`${owner.userId} {}`));
+  setUserSettings(server, member.userId, { email_address_visibility: 1 });
+});
+
+t.test("[spec 4.15] every change of somebody's public data makes a new list", async (t) => {
+  const [id = 0] = await crowd(server, "changing", 1);
+  const bystander = await personOf(server, "bystander");
+  const changes: readonly (readonly [string, () => unknown])[] = [
+    ["name", () => owner.patch(`/users/${id}`, { full_name: "Changed" })],
+    ["role", () => owner.patch(`/users/${id}`, { role: roles.moderator })],
+    ["visibility", () => setUserSettings(server, id, { email_address_visibility: 3 })],
+    ["deactivation", () => owner.delete(`/users/${id}`)],
+    ["reactivation", () => owner.post(`/users/${id}/reactivate`)],
+    ["somebody new", () => crowd(server, "newer", 1)],
+    [
+      "profile",
+      () => write(server, "profileValues", [id, 1], { userId: id, fieldId: 1, value: "x", renderedValue: null }),
+    ],
+  ];
+  for (const [title, change] of changes) {
+    const tag = (await bystander.get("/users")).headers.get("ETag") ?? "";
+    await change();
+    const after = await bystander.get("/users", {}, { "If-None-Match": tag });
+    t.equal(after.status, 200, title);
+    t.ok(await isRight(bystander, { include_custom_profile_fields: true }), title);
+  }
+  const tag = (await bystander.get("/users")).headers.get("ETag") ?? "";
+  await bystander.say("general", "users", "no news of people");
+  await bystander.post("/users/me/presence", { status: "active" });
+  t.equal((await bystander.get("/users", {}, { "If-None-Match": tag })).status, 304, "nothing else does");
+});
+
+t.test("[spec 2.1] ignored parameters are listed in the answer, which is then never 304", async (t) => {
+  const plain = await member.get("/users");
+  const tag = plain.headers.get("ETag") ?? "";
+  const { status, body } = await member.get("/users", { color: "red", size: 3 }, { "If-None-Match": tag });
+  t.equal(status, 200);
+  t.strictSame(body, { ...plain.body, ignored_parameters_unsupported: ["color", "size"] });
+  t.strictSame((await member.get("/users")).body, plain.body, "what is kept is untouched");
+});
+
+t.test("[issue 2, HTTP] HEAD tells the length, a socket gets the same list", async (t) => {
+  const response = await fetch(`${server.url}/api/v1/users`, { headers: { Authorization: member.authorization } });
+  const bytes = Buffer.from(await response.arrayBuffer());
+  t.equal(response.headers.get("Content-Length"), String(bytes.length));
+  const head = await fetch(`${server.url}/api/v1/users`, {
+    method: "HEAD",
+    headers: { Authorization: member.authorization },
+  });
+  t.equal(head.headers.get("Content-Length"), String(bytes.length));
+  const socket = await connect(member);
+  const reply = await socket.ask({ type: "call", method: "GET", path: "/users" });
+  t.strictSame(reply.members, JSON.parse(bytes.toString("utf8")).members);
+  socket.close();
+});
+
+t.test("[D27] spectators have lists of their own", async (t) => {
+  setRealmSettings(server, { enable_spectator_access: true });
+  const anonymous = owner.anonymous();
+  const { body, headers } = await anonymous.get("/users");
+  t.notMatch(JSON.stringify(body), /@(?!colloquy\.invalid)/);
+  t.equal(body.members.length, allIds().length);
+  t.equal((await anonymous.get("/users", {}, { "If-None-Match": headers.get("ETag") ?? "" })).status, 304);
+  t.equal((await guest.get("/users", {}, { "If-None-Match": headers.get("ETag") ?? "" })).status, 200);
+  setRealmSettings(server, { enable_spectator_access: false });
+  t.equal((await anonymous.get("/users", {}, { "If-None-Match": headers.get("ETag") ?? "" })).status, 401);
+});
+
+t.test("[E1] after a restart nothing of before counts as known", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const before = await startTestServer(t, { dataDir });
+  const tag = (await before.owner.get("/users")).headers.get("ETag") ?? "";
+  await before.stop();
+  const after = await startTestServer(t, { dataDir });
+  t.equal((await after.owner.get("/users", {}, { "If-None-Match": tag })).status, 200);
+});

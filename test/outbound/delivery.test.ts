@@ -1,0 +1,343 @@
+/**
+ * How mails leave (D31; issue, Mail): SMTP or files, after the flush of their cause, again after failures and crashes, given up in the
+ * end. A mail server holds up nobody, and no secret reaches the log.
+ */
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { Writable } from "node:stream";
+import { pino } from "pino";
+import t, { type Test } from "tap";
+import { command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import { readConfig } from "../../src/config.ts";
+import { Courier } from "../../src/outbound/mail/courier.ts";
+import { PostOffice } from "../../src/outbound/mail/post-office.ts";
+import type { MailTransport } from "../../src/outbound/mail/transport.ts";
+import { type RunningServer, startServer } from "../../src/server.ts";
+import { realmOf } from "../support/conversation.ts";
+import { logIn, MailServer, outboxFiles, outboxMails, outboxOf, pendingMails, smtpError } from "../support/mail.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import { until } from "../support/realtime.ts";
+import { openFounded } from "../support/runtime.ts";
+import { startTestServer, type Teardown, type TestServer, temporaryFolder } from "../support/server.ts";
+
+const owner = 2;
+const startedAt = Date.UTC(2026, 4, 1, 12);
+
+/** The owner has logged in once: each further place is a mail. */
+async function ready(t: Teardown, far: MailServer | null, options: { clock?: ManualClock; dataDir?: string } = {}) {
+  const environment: Record<string, string> =
+    far === null ? {} : { SMTP_URL: far.url, MAIL_FROM: "Chat <chat@example.org>" };
+  const server = await startTestServer(t, { environment, ...options });
+  await logIn(server, owner, "home");
+  return server;
+}
+
+function deadLetters(server: TestServer) {
+  return realmOf(server).view.rows("deadLetters", { limit: 10 });
+}
+
+t.test("[issue, Mail] without a mail server, mails are files that nobody else may read", async (t) => {
+  const server = await ready(t, null);
+  t.notOk(existsSync(outboxOf(server.dataDir)), "no mail, no folder");
+  await logIn(server, owner, "one");
+  await logIn(server, owner, "two");
+  await until(() => pendingMails(server).length === 0);
+  t.equal(statSync(outboxOf(server.dataDir)).mode & 0o777, 0o700);
+  const [first, second] = await outboxMails(server.dataDir, 2);
+  t.strictSame(outboxFiles(server.dataDir).sort(), ["1-1.eml", "1-2.eml"]);
+  t.equal(statSync(join(outboxOf(server.dataDir), "1-1.eml")).mode & 0o777, 0o600);
+  t.match(first?.email, {
+    from: { name: "Colloquy", address: "noreply@localhost" },
+    to: [{ name: "Owner", address: "owner@localhost" }],
+    subject: "New login to Colloquy from Program",
+  });
+  t.match(first?.raw, /^[^\n]+\r\n[\s\S]*\r\n\r\n/, "lines end as mail programs want them");
+  t.not(first?.email.messageId, second?.email.messageId);
+  t.strictSame(
+    readdirSync(outboxOf(server.dataDir)).filter((name) => !name.endsWith(".eml")),
+    [],
+    "no draft is left",
+  );
+});
+
+t.test("[issue, Mail] with SMTP_URL, mails go to the mail server, and their rows with them", async (t) => {
+  const far = await MailServer.start(t);
+  const server = await ready(t, far);
+  await logIn(server, owner, "one");
+  const { email, recipients } = await far.mail(1);
+  t.strictSame(recipients, ["owner@localhost"]);
+  t.match(email, { from: { name: "Chat", address: "chat@example.org" }, subject: /New login/ });
+  t.match(email.messageId, /^<[0-9a-f]{32}@example\.org>$/);
+  t.match(email.headers.find(({ key }) => key === "auto-submitted")?.value, "auto-generated");
+  await until(() => pendingMails(server).length === 0);
+  t.notOk(existsSync(outboxOf(server.dataDir)));
+});
+
+t.test("[issue, Mail] many mails: each once, in few connections", async (t) => {
+  const far = await MailServer.start(t);
+  const server = await ready(t, far);
+  const count = 40;
+  await Promise.all(Array.from({ length: count }, (_, index) => logIn(server, owner, `place ${index}`)));
+  await far.mail(count);
+  await until(() => pendingMails(server).length === 0);
+  t.equal(far.received.length, count);
+  t.equal(new Set(far.received.map(({ email }) => email.messageId)).size, count);
+  t.ok(far.connections <= limits.mail_deliveries_concurrent_max, "mail_deliveries_concurrent_max");
+});
+
+t.test("[D31] a mail that is not taken is tried again, later each time, as the same mail", async (t) => {
+  const clock = new ManualClock(startedAt);
+  const far = await MailServer.start(t);
+  const server = await ready(t, far, { clock });
+  t.teardown(() => clock.release());
+  far.answers.push(smtpError(451), smtpError(451), null);
+  await logIn(server, owner, "one");
+  for (const [attempts, waitMs] of [
+    [1, limits.mail_back_off_ms_min],
+    [2, 2 * limits.mail_back_off_ms_min],
+  ] as const) {
+    await until(() => pendingMails(server)[0]?.attempts === attempts);
+    t.equal(pendingMails(server)[0]?.dueAt, clock.now() + waitMs);
+    clock.advance(waitMs - 1);
+    await realmOf(server).dispatcher.idle();
+    t.equal(far.refusals, attempts, "not yet");
+    clock.advance(1);
+  }
+  const { email } = await far.mail(1);
+  t.equal(email.date, new Date(startedAt).toISOString(), "the date is that of the cause");
+  await until(() => pendingMails(server).length === 0);
+  t.equal(far.refusals, 2);
+  t.equal(deadLetters(server).length, 0);
+});
+
+t.test("[S3] mail_attempts_max: after so many the mail is a dead letter, without its text", async (t) => {
+  const clock = new ManualClock(startedAt);
+  const far = await MailServer.start(t);
+  const server = await ready(t, far, { clock });
+  t.teardown(() => clock.release());
+  far.answers.push(...Array.from({ length: limits.mail_attempts_max + 1 }, () => smtpError(451)));
+  await logIn(server, owner, "one", { client: "Peculiar" });
+  for (let attempts = 1; attempts < limits.mail_attempts_max; attempts++) {
+    await until(() => pendingMails(server)[0]?.attempts === attempts);
+    const waitMs = (pendingMails(server)[0]?.dueAt ?? 0) - clock.now();
+    t.ok(waitMs <= limits.mail_back_off_ms_max, "mail_back_off_ms_max");
+    clock.advance(waitMs);
+  }
+  await until(() => pendingMails(server).length === 0);
+  const letters = deadLetters(server);
+  t.match(letters, [{ row: { command: { type: "mail.failed" }, error: /new-login.*owner@localhost.*451/ } }]);
+  t.notMatch(JSON.stringify(letters), "Peculiar");
+  t.equal(far.refusals, limits.mail_attempts_max);
+});
+
+t.test("[D31] a recipient or a text that is refused for good is not tried again", async (t) => {
+  const clock = new ManualClock(startedAt);
+  const recipients = await MailServer.start(t, {
+    onRcptTo: (_address, _session, callback) => callback(smtpError(550)),
+  });
+  const texts = await MailServer.start(t);
+  texts.answers.push(smtpError(554));
+  for (const far of [recipients, texts]) {
+    const server = await ready(t, far, { clock });
+    await logIn(server, owner, "one");
+    await until(() => deadLetters(server).length === 1);
+    t.equal(pendingMails(server).length, 0);
+    t.equal(far.received.length, 0);
+  }
+  clock.release();
+});
+
+t.test("[D31] what is the configuration's fault is no mail's end: it waits until that is mended", async (t) => {
+  const clock = new ManualClock(startedAt);
+  const password = "wrong and secret";
+  const login = await MailServer.start(t, {
+    authOptional: false,
+    allowInsecureAuth: true,
+    onAuth: (_auth, _session, callback) => callback(smtpError(535)),
+  });
+  const sender = await MailServer.start(t, { onMailFrom: (_address, _session, callback) => callback(smtpError(553)) });
+  const urls = [
+    login.url.replace("smtp://", `smtp://user:${encodeURIComponent(password)}@`),
+    sender.url,
+    "smtp://127.0.0.1:1",
+    "smtp://nowhere.invalid",
+  ];
+  for (const SMTP_URL of urls) {
+    const server = await startTestServer(t, { environment: { SMTP_URL }, clock });
+    await logIn(server, owner, "home");
+    await logIn(server, owner, "one");
+    await until(() => pendingMails(server)[0]?.attempts === 1);
+    t.equal(deadLetters(server).length, 0, SMTP_URL);
+  }
+  clock.release();
+});
+
+t.test("[S2] no address, no text and no password of the mail server reaches the log", async (t) => {
+  const lines: string[] = [];
+  const log = pino(
+    { level: "trace" },
+    new Writable({
+      write(chunk, _encoding, done) {
+        lines.push(String(chunk));
+        done();
+      },
+    }),
+  );
+  const far = await MailServer.start(t, {
+    authOptional: false,
+    allowInsecureAuth: true,
+    onAuth: (_auth, _session, callback) => callback(smtpError(535)),
+  });
+  const config = readConfig({
+    PORT: "0",
+    DATA_DIR: temporaryFolder(t),
+    SMTP_URL: far.url.replace("smtp://", "smtp://postmaster:s3cret@"),
+  });
+  const die = (error: unknown): never => {
+    throw error;
+  };
+  const running: RunningServer = await startServer(config, { log, die });
+  t.teardown(() => running.stop());
+  const server = { running } as TestServer;
+  await logIn(server, owner, "home");
+  await logIn(server, owner, "one", { client: "Peculiar" });
+  await until(() => pendingMails(server)[0]?.attempts === 1);
+  t.match(lines.join(""), /"mail":1,"template":"new-login","attempts":1,"reason":"EAUTH 535"/);
+  t.notMatch(lines.join(""), /s3cret|postmaster|owner@localhost|Peculiar/);
+});
+
+/** A mail server that takes connections and says nothing. */
+function silent(t: Test): Promise<MailServer> {
+  return MailServer.start(t, { onConnect: () => undefined });
+}
+
+t.test(
+  "[issue, Mail] a slow mail server delays no request, and the stop of the server for a moment only",
+  async (t) => {
+    const clock = new ManualClock(startedAt);
+    const far = await silent(t);
+    const server = await ready(t, far, { clock });
+    const count = limits.mail_deliveries_concurrent_max + 2;
+    for (let index = 0; index < count; index++) await logIn(server, owner, `place ${index}`);
+    await far.until(() => far.connections === limits.mail_deliveries_concurrent_max);
+    t.equal((await server.owner.get("/users/me")).status, 200);
+    t.ok(await server.owner.say("general", "lunch", "soup"), "writes go on");
+    t.equal(pendingMails(server).length, count);
+
+    let isStopped = false;
+    const stopping = server.stop().then(() => {
+      isStopped = true;
+    });
+    await until(() => {
+      clock.advance(1);
+      return isStopped;
+    });
+    await stopping;
+    t.ok(clock.now() - startedAt < 2 * limits.mail_drain_ms_max, "mail_drain_ms_max");
+
+    const again = await ready(t, null, { dataDir: server.dataDir });
+    const mails = await outboxMails(server.dataDir, count);
+    t.equal(mails.length, count, "[M3] what was not taken goes out after the next start");
+    await until(() => pendingMails(again).length === 0);
+  },
+);
+
+t.test("[S3] mail_delivery_ms_max: a delivery has an end, and the mail is tried again", async (t) => {
+  const clock = new ManualClock(startedAt);
+  const far = await silent(t);
+  const server = await ready(t, far, { clock });
+  t.teardown(() => clock.release());
+  await logIn(server, owner, "one");
+  await far.until(() => far.connections === 1);
+  clock.advance(limits.mail_delivery_ms_max - 1);
+  await realmOf(server).dispatcher.idle();
+  t.equal(pendingMails(server)[0]?.attempts, 0);
+  clock.advance(1);
+  await until(() => pendingMails(server)[0]?.attempts === 1);
+  t.pass("it took too long");
+});
+
+t.test("[M8] a mail that waits for its next attempt is found by the next start, when it is due", async (t) => {
+  const clock = new ManualClock(startedAt);
+  const far = await MailServer.start(t);
+  far.answers.push(smtpError(451));
+  const server = await ready(t, far, { clock });
+  await logIn(server, owner, "one");
+  await until(() => pendingMails(server)[0]?.attempts === 1);
+  await server.stop();
+  const again = await ready(t, far, { clock, dataDir: server.dataDir });
+  t.teardown(() => clock.release());
+  t.equal(pendingMails(again)[0]?.attempts, 1);
+  clock.advance(limits.mail_back_off_ms_min);
+  await far.mail(1);
+  await until(() => pendingMails(again).length === 0);
+});
+
+t.test("[S3] mails_waiting_in_memory_max: what does not fit is read again, and every mail goes out", async (t) => {
+  const bench = await openFounded(t);
+  let open: () => void = () => undefined;
+  const gate = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  const names: string[] = [];
+  const transport: MailTransport = {
+    async send({ name }) {
+      await gate;
+      names.push(name);
+    },
+    close: () => undefined,
+  };
+  const sender = { name: null, address: "chat@example.org" };
+  const log = { warn: () => t.fail(), error: () => t.fail() };
+  new Courier(bench.realm, 7, new PostOffice({ transport, sender, clock: bench.clock, log }));
+  const count = limits.mails_waiting_in_memory_max + limits.mail_deliveries_concurrent_max + 10;
+  const logins = Array.from({ length: count + 1 }, (_, index) => {
+    const login = { fingerprint: `place ${index}`, client: "Program", address: "192.0.2.7" };
+    return bench.ask(command({ actor: "user", id: owner }, "user.api-key.add", { hash: `key ${index}`, login }, owner));
+  });
+  await Promise.all(logins);
+  t.equal(bench.environment.count("mails"), count);
+  open();
+  await until(() => bench.environment.count("mails") === 0);
+  t.strictSame(new Set(names), new Set(Array.from({ length: count }, (_, index) => `7-${index + 1}`)));
+  t.equal(names.length, count);
+});
+
+t.test("[issue, Mail] SMTP_URL and MAIL_FROM: what they may say; the address is never repeated", (t) => {
+  const smtp = (SMTP_URL: string) => readConfig({ SMTP_URL }).smtpServer;
+  t.equal(readConfig({}).smtpServer, null);
+  t.strictSame(smtp("smtp://mail.example.org"), {
+    host: "mail.example.org",
+    port: 587,
+    isSecure: false,
+    login: null,
+  });
+  t.strictSame(smtp("smtps://a%40b:p%3Aw%2F@[::1]:2465/"), {
+    host: "::1",
+    port: 2465,
+    isSecure: true,
+    login: { user: "a@b", password: "p:w/" },
+  });
+  t.equal(smtp("smtps://mail.example.org")?.port, 465);
+  for (const bad of [
+    "mail.example.org",
+    "http://s3cret@mail",
+    "smtp://",
+    "smtp://s3cret@mail",
+    "smtp://a:s3cret@mail?debug=true",
+    "smtp://a:s3cret@mail/path",
+    "smtp://a:s3cret%0d%0a@mail",
+    "smtp://a:s3cret%zz@mail",
+    "smtp://a:s3cret@mail:70000",
+  ]) {
+    t.throws(() => smtp(bad), { name: "BadConfig", message: /^SMTP_URL cannot be used((?!s3cret).)*$/ }, bad);
+  }
+  const from = (MAIL_FROM: string) => readConfig({ MAIL_FROM }).mailSender;
+  t.strictSame(from("a@example.org"), { name: null, address: "a@example.org" });
+  t.strictSame(from('"Our, chat" <a@example.org>'), { name: "Our, chat", address: "a@example.org" });
+  for (const bad of ["nobody", "a b@example.org", "x <a@b> y", "x <a@b\r\n>", "x\r\nBcc: y <a@b>", "<>"]) {
+    t.throws(() => from(bad), { name: "BadConfig", message: /^MAIL_FROM/ }, bad);
+  }
+  t.end();
+});

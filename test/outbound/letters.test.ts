@@ -1,0 +1,177 @@
+/**
+ * What the mails say (D31; schemas/mails.ts): plain text and HTML of every template, escaped; whatever people called themselves, no
+ * header is added and no recipient (RFC 5322). Read back by a real parser.
+ */
+import { parse } from "parse5";
+import PostalMime from "postal-mime";
+import t from "tap";
+import { type MailTemplate, mailTemplates } from "../../schemas/mails.ts";
+import type { MailRecord } from "../../schemas/records.ts";
+import { Unwritable, writeLetter } from "../../src/outbound/mail/letter.ts";
+import { outboxTransport } from "../../src/outbound/mail/outbox.ts";
+import { outboxMails, outboxOf, type Received } from "../support/mail.ts";
+import { temporaryFolder } from "../support/server.ts";
+
+const createdAt = Date.UTC(2026, 0, 15, 23, 30);
+const sender = { name: null, address: "chat@example.org" };
+
+/** Data of every template; `nasty` stands wherever people choose the text. */
+function dataOf(template: MailTemplate, nasty: string): MailRecord["data"] {
+  const all: Readonly<Record<MailTemplate, MailRecord["data"]>> = {
+    "new-login": { email: nasty, client: nasty, address: "192.0.2.7", at: createdAt, timezone: "Asia/Kolkata" },
+    "account-deactivated": { comment: nasty },
+    "confirm-new-address": { email: "old@example.org", newEmail: nasty, link: `https://chat.example.org/${nasty}` },
+    "address-changed": { newEmail: nasty },
+  };
+  return { ...all[template], realmName: nasty, fullName: nasty };
+}
+
+function mailOf(template: string, data: MailRecord["data"], more: Partial<MailRecord> = {}): MailRecord {
+  const to = "somebody@example.org";
+  return { id: 1, template, to, data, createdAt, attempts: 0, dueAt: createdAt, ...more };
+}
+
+const templates = Object.keys(mailTemplates) as MailTemplate[];
+
+async function sent(folder: string, mails: readonly MailRecord[]): Promise<Received[]> {
+  const transport = outboxTransport(outboxOf(folder));
+  for (const [index, mail] of mails.entries()) {
+    const letter = writeLetter(mail, "1::0", sender);
+    await transport.send({ name: `1-${index}`, letter, signal: new AbortController().signal });
+  }
+  return outboxMails(folder, mails.length);
+}
+
+/** Elements of an HTML body by name. */
+function elements(html: string): string[] {
+  const names: string[] = [];
+  const walk = (node: { nodeName: string; childNodes?: readonly unknown[] }): void => {
+    names.push(node.nodeName);
+    for (const child of node.childNodes ?? []) walk(child as typeof node);
+  };
+  walk(parse(html) as never);
+  return names.filter((name) => !name.startsWith("#"));
+}
+
+t.test("[D31] a new login: program, time in the person's zone, address, in text and HTML", async (t) => {
+  const data = {
+    ...dataOf("new-login", "x"),
+    email: "ann@example.org",
+    client: "ZulipPython",
+    realmName: "Tea & Co",
+    fullName: "Ann",
+  };
+  const [received] = await sent(temporaryFolder(t), [mailOf("new-login", data)]);
+  const { email } = received as Received;
+  t.equal(email.subject, "New login to Tea & Co from ZulipPython");
+  t.match(email.text, /^Hello Ann,\n\nSomebody has just logged in to your account ann@example\.org on Tea & Co,/);
+  t.match(
+    email.text,
+    "Time: Friday, 16 January 2026 at 05:00 (Asia/Kolkata)\nProgram: ZulipPython\nAddress: 192.0.2.7",
+  );
+  t.match(email.html, "Tea &amp; Co");
+  t.match(email.from, { name: "Tea & Co", address: "chat@example.org" });
+  const utc = writeLetter(mailOf("new-login", { ...data, timezone: "" }), "1", sender);
+  t.match(utc.text, "Time: Thursday, 15 January 2026 at 23:30 (UTC)");
+});
+
+t.test("[spec 4.20] a deactivation: the comment where there is one, the standard text alone where not", async (t) => {
+  const data = { realmName: "Tea", fullName: "Ann" };
+  const mails = ["See you.\nAll the best", ""].map((comment) => mailOf("account-deactivated", { ...data, comment }));
+  const [withComment, without] = await sent(temporaryFolder(t), mails);
+  t.match(withComment?.email.text, /deactivated[\s\S]*comment:\n\nSee you\.\nAll the best\n\n/);
+  t.notMatch(without?.email.text, "comment");
+  t.match(without?.email.text, "Your account on Tea has been deactivated. You can no longer log in.");
+});
+
+t.test("[spec 4.1] a new address: the link stands in both forms, and works", async (t) => {
+  const link = "https://chat.example.org/accounts/confirm_new_email/abc?a=1&b=2";
+  const data = { realmName: "Tea", fullName: "", email: "a@example.org", newEmail: "b@example.org", link };
+  const [received] = await sent(temporaryFolder(t), [mailOf("confirm-new-address", data)]);
+  const { email } = received as Received;
+  t.match(email.text, /^Hello,\n/, "nobody is called by no name");
+  t.ok(email.text?.includes(`\n${link}\n`));
+  t.match(email.html, `<a href="${link.replace("&", "&amp;")}">`);
+});
+
+const nasty: readonly string[] = [
+  "Ann\r\nBcc: victim@example.org",
+  "Ann\nSubject: other\n\nbody",
+  "Ann\u2028Bcc: victim@example.org\u0085X: y",
+  "Ann\0\u0007",
+  '"Ann" <victim@example.org>, other@example.org',
+  "=?utf-8?q?Bcc:_victim=40example.org?=",
+  "<script>alert(1)</script><img src=x onerror=alert(1)>",
+  '"><a href="https://evil.example.org">',
+  "Ünïcødé 名前 🦄".repeat(6),
+  "<% throw new Error() %><%= it.realmName %>",
+  "x".repeat(500),
+];
+
+t.test("[issue, Mail] whatever a name says, there is one recipient and no header beside our own", async (t) => {
+  const mails = templates.flatMap((template) => nasty.map((text) => mailOf(template, dataOf(template, text))));
+  const received = await sent(temporaryFolder(t), mails);
+  const [plain] = await sent(temporaryFolder(t), [mailOf("account-deactivated", dataOf("account-deactivated", "x"))]);
+  const headers = plain?.email.headers.map(({ key }) => key);
+  t.equal(received.length, templates.length * nasty.length);
+  for (const [index, { email }] of received.entries()) {
+    // Some of the texts would break the lines of the test report, too.
+    const name = `${mails[index]?.template} ${encodeURIComponent(String(mails[index]?.data["fullName"])).slice(0, 60)}`;
+    t.strictSame(
+      email.headers.map(({ key }) => key),
+      headers,
+      name,
+    );
+    t.strictSame(
+      email.to?.map(({ address }) => address),
+      ["somebody@example.org"],
+      name,
+    );
+    t.equal(email.from?.address, "chat@example.org", name);
+    t.equal(email.bcc ?? null, null, name);
+    t.equal(email.attachments.length, 0, name);
+    const used = new Set(elements(email.html ?? ""));
+    t.strictSame(
+      [...used].filter((one) => !["html", "head", "meta", "body", "p", "a"].includes(one)),
+      [],
+      name,
+    );
+    const links = elements(email.html ?? "").filter((one) => one === "a").length;
+    t.equal(links, mails[index]?.template === "confirm-new-address" ? 1 : 0, name);
+  }
+});
+
+t.test("[issue, Mail] names in every script arrive as they are", async (t) => {
+  const name = "Zoë Łukasz 名前 🦄";
+  const mail = mailOf("address-changed", { newEmail: "b@example.org", realmName: "Café ☕", fullName: name });
+  const [received] = await sent(temporaryFolder(t), [mail]);
+  t.equal(received?.email.to?.[0]?.name, name);
+  t.equal(received?.email.from?.name, "Café ☕");
+  t.equal(received?.email.subject, "The address of your account on Café ☕ has changed");
+  t.match(received?.email.text, `Hello ${name},`);
+});
+
+t.test("[D31] the same mail is the same letter each time; another one has another Message-ID", async (t) => {
+  const mail = mailOf("account-deactivated", dataOf("account-deactivated", "x"));
+  t.strictSame(writeLetter(mail, "1", sender), writeLetter({ ...mail, attempts: 3, dueAt: 5 }, "1", sender));
+  const ids = [
+    writeLetter(mail, "1", sender),
+    writeLetter(mail, "2", sender),
+    writeLetter({ ...mail, id: 2 }, "1", sender),
+    writeLetter({ ...mail, createdAt: 1 }, "1", sender),
+  ].map(({ messageId }) => messageId);
+  t.equal(new Set(ids).size, ids.length, "another organization, id or time");
+  t.match(await PostalMime.parse(`Message-ID: ${ids[0]}\r\n\r\nx`), { messageId: ids[0] });
+});
+
+t.test("[S3] a row that no letter can be made of is given up, not tried for ever", (t) => {
+  const data = dataOf("new-login", "x");
+  const bad = [
+    mailOf("unknown", data),
+    mailOf("toString", data),
+    mailOf("new-login", data, { to: "a@example.org\r\nRCPT TO:<b@example.org>" }),
+    mailOf("new-login", { ...data, timezone: "Nowhere/At_all" }),
+  ];
+  for (const mail of bad) t.throws(() => writeLetter(mail, "1", sender), Unwritable, mail.template);
+  t.end();
+});

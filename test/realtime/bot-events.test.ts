@@ -1,0 +1,215 @@
+/** Who is told what of bots (public API, /events: realm_bot, realm_user; behaviour 4.4), and that events and state agree. */
+import t, { type Test } from "tap";
+import { roles } from "../../schemas/types.ts";
+import { makeBot } from "../support/bots.ts";
+import type { Client } from "../support/client.ts";
+import { createChannel, type Event, Follower, personOf, realmOf } from "../support/conversation.ts";
+import { Mirror, mirroredTypes, pictureOf } from "../support/mirror.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const people = {
+  owner,
+  administrator: await personOf(server, "administrator", roles.administrator),
+  moderator: await personOf(server, "moderator", roles.moderator),
+  member: await personOf(server, "member"),
+  keeper: await personOf(server, "keeper"),
+  guest: await personOf(server, "guest", roles.guest),
+};
+type Name = keyof typeof people;
+const { keeper, member } = people;
+
+/** What everybody was told while something happened, live. */
+async function told(work: () => Promise<unknown>): Promise<Readonly<Record<Name, Event[]>>> {
+  const followers = await Promise.all(
+    Object.values(people).map((client) => Follower.of(client, { event_types: ["realm_bot", "realm_user", "message"] })),
+  );
+  await work();
+  await Promise.all(followers.map((follower) => follower.settled()));
+  const events = followers.map((follower) => [...follower.ofType("realm_bot"), ...follower.ofType("realm_user")]);
+  return Object.fromEntries(Object.keys(people).map((name, index) => [name, events[index] ?? []])) as Readonly<
+    Record<Name, Event[]>
+  >;
+}
+
+const insiders: readonly Name[] = ["owner", "administrator", "keeper"];
+
+/** Insiders get both, the others what everybody sees of an account. */
+function check(t: Test, events: Readonly<Record<Name, Event[]>>, bot: readonly Event[], user: readonly Event[]): void {
+  for (const [name, got] of Object.entries(events)) {
+    const isInsider = insiders.includes(name as Name);
+    t.strictSame(got, isInsider ? [...bot, ...user] : user, name);
+  }
+}
+
+t.test(
+  "[public API, realm_bot] a new bot: all of it to its owner and administrators, the account to everybody",
+  async (t) => {
+    let id = 0;
+    const events = await told(async () => {
+      const { answer } = await makeBot(keeper, "fresh", {
+        bot_type: 3,
+        payload_url: "https://e.com",
+        interface_type: 2,
+      });
+      id = answer.body.user_id;
+    });
+    const [added] = events.keeper;
+    t.strictSame(added, {
+      type: "realm_bot",
+      op: "add",
+      bot: {
+        user_id: id,
+        email: "fresh-bot@127.0.0.1",
+        full_name: "The fresh",
+        bot_type: 3,
+        is_active: true,
+        api_key: "",
+        avatar_url: added.bot.avatar_url,
+        owner_id: keeper.userId,
+        default_sending_stream: null,
+        default_events_register_stream: null,
+        default_all_public_streams: false,
+        services: [{ base_url: "https://e.com", interface: 2, token: added.bot.services[0].token }],
+      },
+    });
+    for (const [name, got] of Object.entries(events)) {
+      const [first] = got;
+      t.equal(got.length, insiders.includes(name as Name) ? 2 : 1, name);
+      if (insiders.includes(name as Name)) t.strictSame(first, added, name);
+      const person = got.at(-1)?.person;
+      t.match(got.at(-1), { type: "realm_user", op: "add", person: { user_id: id, is_bot: true, bot_type: 3 } });
+      t.notOk("profile_data" in person, "bots have none");
+    }
+  },
+);
+
+t.test("[S2] neither keys nor tokens of bots stand in the log of events", async (t) => {
+  const { answer } = await makeBot(keeper, "logged", { bot_type: 3, payload_url: "https://e.com" });
+  await keeper.patch(`/bots/${answer.body.user_id}`, { service_payload_url: "https://f.com" });
+  const { environment, view } = realmOf(server);
+  const token = view.row("botServices", answer.body.user_id)?.token ?? "none";
+  const log = JSON.stringify(environment.rows("events", { limit: 100_000 }));
+  t.match(log, /realm_bot/);
+  t.notOk(log.includes(token));
+  t.notOk(log.includes(answer.body.api_key));
+});
+
+t.test("[public API, realm_bot] a change is told field by field; what did not change is not", async (t) => {
+  const { bot } = await makeBot(keeper, "worker", { bot_type: 3, payload_url: "https://e.com" });
+  const token = realmOf(server).view.row("botServices", bot.userId)?.token;
+  const update = (field: object) => ({ type: "realm_bot", op: "update", bot: { user_id: bot.userId, ...field } });
+  const user = (field: object) => ({ type: "realm_user", op: "update", person: { user_id: bot.userId, ...field } });
+  const cases: readonly (readonly [by: Client, params: Record<string, unknown>, bot: Event[], user: Event[]])[] = [
+    [keeper, {}, [], []],
+    [keeper, { full_name: "The worker", default_sending_stream: "", default_all_public_streams: false }, [], []],
+    [keeper, { service_payload_url: "https://e.com", service_interface: 1, bot_owner_id: keeper.userId }, [], []],
+    [keeper, { full_name: "Wörker" }, [update({ full_name: "Wörker" })], [user({ full_name: "Wörker" })]],
+    [
+      keeper,
+      {
+        default_sending_stream: "general",
+        default_events_register_stream: "general",
+        default_all_public_streams: true,
+      },
+      [
+        update({ default_sending_stream: "general" }),
+        update({ default_events_register_stream: "general" }),
+        update({ default_all_public_streams: true }),
+      ],
+      [],
+    ],
+    [
+      keeper,
+      { service_payload_url: "https://g.com" },
+      [update({ services: [{ base_url: "https://g.com", interface: 1, token }] })],
+      [],
+    ],
+    [owner, { role: roles.moderator }, [], [user({ role: roles.moderator })]],
+  ];
+  for (const [by, params, botEvents, userEvents] of cases) {
+    const events = await told(() => by.patch(`/bots/${bot.userId}`, params));
+    check(t, events, botEvents, userEvents);
+  }
+  check(t, await told(() => keeper.post(`/bots/${bot.userId}/api_key/regenerate`)), [], []);
+  const gone = await told(() => keeper.delete(`/bots/${bot.userId}`));
+  check(t, gone, [update({ is_active: false })], [user({ is_active: false })]);
+});
+
+t.test(
+  "[public API, realm_bot] a new owner: it comes into one list and leaves the other, administrators keep it",
+  async (t) => {
+    const { bot } = await makeBot(keeper, "wanderer");
+    const events = await told(() => keeper.patch(`/bots/${bot.userId}`, { bot_owner_id: member.userId }));
+    const user = { type: "realm_user", op: "update", person: { user_id: bot.userId, bot_owner_id: member.userId } };
+    const update = { type: "realm_bot", op: "update", bot: { user_id: bot.userId, owner_id: member.userId } };
+    t.strictSame(events.keeper, [{ type: "realm_bot", op: "delete", bot: { user_id: bot.userId } }, user]);
+    t.match(events.member, [{ type: "realm_bot", op: "add", bot: { full_name: "The wanderer" } }, user]);
+    t.strictSame(events.owner, [update, user]);
+    t.strictSame(events.administrator, [update, user]);
+    t.strictSame(events.moderator, [user]);
+    t.strictSame(events.guest, [user]);
+    const toOwner = await told(() => owner.patch(`/bots/${bot.userId}`, { bot_owner_id: owner.userId }));
+    t.match(toOwner.member, [{ op: "delete" }, { type: "realm_user" }]);
+    t.match(toOwner.owner, [{ op: "update", bot: { owner_id: owner.userId } }, { type: "realm_user" }]);
+  },
+);
+
+t.test(
+  "[S1] the name of a channel that one may not know of is not shown, neither in events nor in state",
+  async (t) => {
+    await createChannel(keeper, "hidden", [keeper], { invite_only: true });
+    const { bot } = await makeBot(keeper, "spy", { default_sending_stream: "hidden" });
+    const events = await told(() => owner.patch(`/bots/${bot.userId}`, { bot_owner_id: member.userId }));
+    t.match(events.member[0], { op: "add", bot: { default_sending_stream: null } });
+    const own = (await member.register({ fetch_event_types: ["realm_bot"] }))["realm_bots"] as Event[];
+    t.match(
+      own.find((record) => record.user_id === bot.userId),
+      { default_sending_stream: null },
+    );
+    const all = (await owner.register({ fetch_event_types: ["realm_bot"] }))["realm_bots"] as Event[];
+    t.match(
+      all.find((record) => record.user_id === bot.userId),
+      { default_sending_stream: "hidden" },
+    );
+  },
+);
+
+t.test("[E2] a former owner who resumes is told only that the bot is gone", async (t) => {
+  const queue = await keeper.register({ event_types: ["realm_bot"], fetch_event_types: [] });
+  const { bot } = await makeBot(keeper, "lost", { bot_type: 3, payload_url: "https://e.com" });
+  await keeper.patch(`/bots/${bot.userId}`, { full_name: "Found" });
+  await keeper.patch(`/bots/${bot.userId}`, { bot_owner_id: member.userId });
+  await member.patch(`/bots/${bot.userId}`, { full_name: "Elsewhere" });
+  const { body } = await keeper.get("/events", { ...queue, dont_block: true });
+  t.match(body.events, [{ op: "delete", bot: { user_id: bot.userId } }]);
+  t.equal(body.events.length, 1);
+});
+
+t.test("[architecture] state before + events = fresh fetch, for everybody", async (t) => {
+  const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
+  const { bot: old } = await makeBot(keeper, "old");
+  const queues = await Promise.all(Object.values(people).map((client) => client.register(params)));
+  const { bot } = await makeBot(keeper, "young", { bot_type: 3, payload_url: "https://e.com" });
+  await keeper.patch(`/bots/${bot.userId}`, { full_name: "Grown", service_interface: 2 });
+  await keeper.patch(`/bots/${old.userId}`, { bot_owner_id: member.userId, default_sending_stream: "general" });
+  await member.patch(`/bots/${old.userId}`, { bot_owner_id: keeper.userId });
+  await keeper.patch(`/bots/${bot.userId}`, { bot_owner_id: member.userId });
+  const { bot: last } = await makeBot(member, "last");
+  await member.delete(`/bots/${last.userId}`);
+  for (const [index, [name, client]] of Object.entries(people).entries()) {
+    const queue = queues[index];
+    const { body } = await client.get("/events", {
+      queue_id: queue?.queue_id,
+      last_event_id: queue?.last_event_id,
+      dont_block: true,
+    });
+    const mirror = new Mirror(queue, { includesSubscribers: false, isModern: false });
+    mirror.apply(body.events);
+    const fresh = pictureOf(await client.register(params));
+    for (const key of ["realm_bots", "realm_users", "realm_non_active_users"]) {
+      t.strictSame(mirror.picture()[key], fresh[key], `${name}: ${key}`);
+    }
+  }
+});
