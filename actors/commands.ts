@@ -5,8 +5,8 @@
 
 import type { GroupSettingName } from "../schemas/group-settings.ts";
 import type { GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
-import type { ProfileDatum } from "../schemas/users.ts";
 import type { ParsedContent } from "../src/domain/markdown/render.ts";
+import type { FieldData, FieldDraft } from "../src/domain/profile-fields.ts";
 import type { Ticket } from "./effects.ts";
 
 /** Where a command goes. One live actor per address; commands to one address keep their order (M7). */
@@ -68,6 +68,30 @@ export interface BotUpdate {
   readonly defaultSendingChannel: string | null;
   readonly defaultEventsChannel: string | null;
   readonly isAllPublicByDefault: boolean | null;
+}
+
+export interface ProfileFieldDraft extends FieldDraft {
+  readonly isRequired: boolean;
+  readonly isEditableByUser: boolean;
+}
+
+/** null: not sent, stays as it is. */
+export interface ProfileFieldUpdate {
+  readonly fieldId: number;
+  readonly name: string | null;
+  readonly hint: string | null;
+  readonly fieldData: FieldData | null;
+  readonly displayInSummary: boolean | null;
+  readonly isRequired: boolean | null;
+  readonly isEditableByUser: boolean | null;
+}
+
+/** A value of a person's profile; null, "" and [] remove it. */
+export interface ProfileValueChange {
+  readonly id: number;
+  readonly value: string | readonly number[] | null;
+  /** The text's Markdown, for fields that render it. */
+  readonly parsed: ParsedContent | null;
 }
 
 export interface SubscribeRequest {
@@ -171,7 +195,7 @@ export interface UserUpdate {
   readonly fullName: string | null;
   /** Any number: which are roles is decided with the rest (D11). */
   readonly role: number | null;
-  readonly profileData: readonly ProfileDatum[];
+  readonly profileData: readonly ProfileValueChange[];
   readonly newEmail: string | null;
 }
 
@@ -208,6 +232,12 @@ export interface CommandParams {
   "bot.update": BotUpdate;
   "bot.deactivate": { readonly botId: number };
   "bot.regenerate-key": { readonly botId: number; readonly apiKeyHash: string };
+  "profile-field.create": ProfileFieldDraft;
+  "profile-field.update": ProfileFieldUpdate;
+  "profile-field.reorder": { readonly order: readonly number[] };
+  "profile-field.delete": { readonly fieldId: number };
+  "profile-values.sweep": { readonly fieldId: number; readonly afterUserId: number };
+  "profile-data.set": { readonly data: readonly ProfileValueChange[] };
   "channel.create": ChannelCreate;
   "members.change": MembershipChange;
   "subscriptions.add": SubscribeRequest;

@@ -11,6 +11,15 @@ import { getMessage, getMessages, sendMessage } from "./messages.ts";
 import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, editNavigationView, getNavigationViews, removeNavigationView } from "./navigation-views.ts";
 import { setTypingStatus, updatePresence } from "./presence.ts";
+import {
+  createProfileField,
+  deleteProfileField,
+  getProfileFields,
+  removeProfileData,
+  reorderProfileFields,
+  updateProfileData,
+  updateProfileField,
+} from "./profile-fields.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
 import { createSavedSnippet, deleteSavedSnippet, editSavedSnippet, getSavedSnippets } from "./saved-snippets.ts";
 import { getServerSettings } from "./server.ts";
@@ -83,6 +92,13 @@ export const endpoints = [
   updateBot,
   deactivateBot,
   regenerateBotKey,
+  getProfileFields,
+  createProfileField,
+  reorderProfileFields,
+  updateProfileField,
+  deleteProfileField,
+  updateProfileData,
+  removeProfileData,
   createChannel,
   getStreams,
   deleteTopic,

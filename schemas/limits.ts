@@ -67,6 +67,11 @@ export const limits = {
   line_height_percent_max: 32_767,
   bot_service_name_code_points_max: 100,
   url_code_points_max: 2048,
+  profile_field_name_code_points_max: 40,
+  profile_field_hint_code_points_max: 80,
+  profile_field_data_code_points_max: 16 * 1024,
+  profile_short_text_code_points_max: 50,
+  profile_long_text_code_points_max: 500,
 
   // Counts
   users_per_realm_max: 1_000_000,
@@ -85,12 +90,14 @@ export const limits = {
   alert_words_per_user_max: 1000,
   muted_users_per_user_max: 1000,
   bots_per_owner_max: 500,
+  profile_fields_max: 100,
+  profile_summary_fields_max: 2,
+  profile_people_max: 200,
   messages_per_fetch_max: 5000,
   narrow_terms_max: 100,
   narrow_rows_per_pass_max: 1000,
   recent_direct_conversations_max: 1000,
   profile_values_per_update_max: 100,
-  profile_values_per_user_max: 1000,
   /** How many of a guest's direct conversations are looked through for people whom they may know. */
   known_conversations_max: 10_000,
   /** Changes of what somebody may see that are told one by one; with more, their queues end and they register again. */
@@ -105,6 +112,7 @@ export const limits = {
   turn_bytes_max: 16 * 1024 * 1024,
   queued_commands_max: 20_000,
   subscribers_per_command_max: 500,
+  profile_values_per_command_max: 500,
   mailbox_attempts_max: 3,
   deferred_answer_ms_max: 15 * 60 * 1000,
   activations_max: 20_000,

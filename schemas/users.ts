@@ -2,6 +2,7 @@
 import { type Static, Type } from "typebox";
 import { defineEndpoint } from "./endpoint.ts";
 import { limits } from "./limits.ts";
+import { ProfileDataElement } from "./profile-fields.ts";
 import { flag, Id, Ids, nullable } from "./types.ts";
 
 const userFields = {
@@ -32,18 +33,13 @@ export const User = Type.Object({ ...userFields, profile_data: Type.Optional(pro
 /** What a single account is asked with, by id or by address. */
 const oneUserParams = { client_gravatar: flag(true), include_custom_profile_fields: flag(false) };
 
-/** A new value of a custom profile field (spec 4.8); null, "" and [] remove it. A list names people. */
-const ProfileDatum = Type.Object({
-  id: Id,
-  value: Type.Union([Type.String(), Type.Array(Id, { maxItems: limits.direct_recipients_max }), Type.Null()]),
-});
-export type ProfileDatum = Static<typeof ProfileDatum>;
+export type ProfileDatum = Static<typeof ProfileDataElement>;
 
 /** Spec 4.8. What a role may be is the actor's to say (D11). */
 const updateParams = {
   full_name: Type.Optional(Type.String()),
   role: Type.Optional(Type.Integer()),
-  profile_data: Type.Optional(Type.Array(ProfileDatum, { maxItems: limits.profile_values_per_update_max })),
+  profile_data: Type.Optional(Type.Array(ProfileDataElement, { maxItems: limits.profile_values_per_update_max })),
   new_email: Type.Optional(Type.String()),
 };
 

@@ -29,6 +29,7 @@ import { messageRoutes } from "./http/routes/messages.ts";
 import { mutedUserRoutes } from "./http/routes/muted-users.ts";
 import { navigationViewRoutes } from "./http/routes/navigation-views.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
+import { profileFieldRoutes } from "./http/routes/profile-fields.ts";
 import { savedSnippetRoutes } from "./http/routes/saved-snippets.ts";
 import { serverRoutes } from "./http/routes/server.ts";
 import { settingsRoutes } from "./http/routes/settings.ts";
@@ -255,6 +256,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...avatarRoutes(pictures),
       ...emojiRoutes(pictures),
       ...botRoutes,
+      ...profileFieldRoutes,
       ...channelRoutes(channelOptions),
       ...subscriptionRoutes(channelOptions),
       ...messageRoutes,

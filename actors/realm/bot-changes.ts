@@ -11,6 +11,7 @@ import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { botEvent } from "./bot-events.ts";
 import { accessBot, defaultsOf, refuseNameInUse, refuseTooMany } from "./bots.ts";
+import { roleEffects } from "./user-roles.ts";
 
 export function updateBot(_context: unknown, command: Command<"bot.update">, view: View): Outcome {
   const { params } = command;
@@ -90,7 +91,7 @@ function accountEffects(view: View, before: UserRecord, after: UserRecord): Effe
   const all: Effect[] = [];
   const tellEverybody = (field: Record<string, unknown>) =>
     all.push(effects.emit("realm_user", { op: "update", person: { user_id: after.id, ...field } }, { to: "realm" }));
-  if (after.role !== before.role) tellEverybody({ role: after.role });
+  if (after.role !== before.role) all.push(...roleEffects(view, before, { ...before, role: after.role }));
   if (after.fullName !== before.fullName) {
     tellEverybody({ full_name: after.fullName });
     all.push(botEvent(view, after, { op: "update", field: "full_name" }));

@@ -15,6 +15,14 @@ import { addEmoji, deactivateEmoji } from "./emoji.ts";
 import { foundRealm } from "./founding.ts";
 import { continueChange } from "./membership.ts";
 import { persistPresence } from "./presence.ts";
+import {
+  createProfileField,
+  deleteProfileField,
+  reorderProfileFields,
+  sweepProfileValues,
+  updateProfileField,
+} from "./profile-fields.ts";
+import { changeOwnProfile } from "./profile-values.ts";
 import { changeSettingsDefaults } from "./settings-defaults.ts";
 import { addSubscriptions, removeSubscriptions } from "./subscriptions.ts";
 import { deactivateSelf, deactivateUser, reactivateUser } from "./user-deactivation.ts";
@@ -54,6 +62,12 @@ export const realmMachine = setup({
         "bot.update": { actions: decide(updateBot) },
         "bot.deactivate": { actions: decide(deactivateBot) },
         "bot.regenerate-key": { actions: decide(regenerateBotKey) },
+        "profile-field.create": { actions: decide(createProfileField) },
+        "profile-field.update": { actions: decide(updateProfileField) },
+        "profile-field.reorder": { actions: decide(reorderProfileFields) },
+        "profile-field.delete": { actions: decide(deleteProfileField) },
+        "profile-values.sweep": { actions: decide(sweepProfileValues) },
+        "profile-data.set": { actions: decide(changeOwnProfile) },
         "channel.create": { actions: decide(createChannel) },
         "members.change": { actions: decide(continueChange) },
         "channel.find-first-message": { actions: decide(findFirstMessage) },

@@ -135,6 +135,8 @@ function returnEffects(view: View, user: UserRecord, caller: UserRecord | null):
     ...subscriptions.map((own) =>
       effects.put("subscriptions", [user.id, own.channelId], resumeSubscription(view, own)),
     ),
+    // Who comes to know the person by their return is told who it is before anything else of them.
+    ...sightEffects(view, shiftOf(user, subscriptions, true)),
     effects.emit("realm_user", { op: "update", person }, { to: "realm" }),
     ...(isAdopted
       ? [
@@ -145,7 +147,6 @@ function returnEffects(view: View, user: UserRecord, caller: UserRecord | null):
           ),
         ]
       : []),
-    ...sightEffects(view, shiftOf(user, subscriptions, true)),
     ...peerEvents("peer_add", user, subscriptions),
     ...returnedGroupEvents(view, after),
     ...botUpdates(view, after, isAdopted ? ["is_active", "owner_id"] : ["is_active"]),

@@ -5,7 +5,7 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
-import { canAccessUser } from "../../src/domain/people.ts";
+import { canAccessUser, sharesConversation } from "../../src/domain/people.ts";
 import { canAccessAllUsers, isGuest, realmGroupId } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
@@ -74,13 +74,6 @@ function sharesAfter(view: View, shift: Shift, guestId: number, otherId: number)
       : view.subscriptions.isSubscribed(userId, channelId);
   const own = [...view.subscriptions.ofUser(guestId)].map(({ channelId }) => channelId);
   return [...shift.channelIds, ...own].some((id) => isIn(guestId, id) && isIn(otherId, id));
-}
-
-function sharesConversation(view: View, guestId: number, otherId: number): boolean {
-  const range = { start: [guestId], end: [guestId + 1], limit: limits.known_conversations_max };
-  return view
-    .keys("directConversations", range)
-    .some(([, conversationId]) => view.row("directConversations", [otherId, conversationId]) !== undefined);
 }
 
 function sightEvent(op: "appear" | "vanish", guestId: number, ids: readonly number[]): Effect[] {

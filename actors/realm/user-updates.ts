@@ -16,6 +16,7 @@ import { type Effect, effects } from "../effects.ts";
 import { addressEvents } from "../people-events.ts";
 import { botUpdates } from "./bot-events.ts";
 import { notificationBotId } from "./notification-bot.ts";
+import { setProfileValues } from "./profile-values.ts";
 import { roleEffects } from "./user-roles.ts";
 
 interface Asked {
@@ -105,10 +106,13 @@ function changeName(_view: View, asked: Asked): Change | Refusal {
   return { user: { ...user, fullName }, effects: [event, ...botUpdates(_view, user, ["full_name"])] };
 }
 
-/** No organization has custom profile fields yet: whatever id is named is nobody's. */
-function changeProfile(_view: View, asked: Asked): Change | Refusal {
-  const [first] = asked.params.profileData;
-  return first === undefined ? unchanged(asked) : refuse.badRequest(`Field id ${first.id} not found.`);
+/** By the rules of one's own profile, with the caller's rights. Bots have none. */
+function changeProfile(view: View, asked: Asked): Change | Refusal {
+  const { caller, user, params } = asked;
+  if (params.profileData.length === 0) return unchanged(asked);
+  if (user.botType !== null) return refuse.badRequest("Bots have no custom profile fields");
+  const changed = setProfileValues(view, user, params.profileData, caller);
+  return "kind" in changed ? changed : { user, effects: changed.effects };
 }
 
 /** Immediate, without a confirmation: owners who were granted it are trusted with it (spec 4.8, D7). */

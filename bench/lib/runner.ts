@@ -39,7 +39,8 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
     workspace,
     progress,
     serverIsHere: server === null || isLoopback(server.url.hostname),
-    openServer: async (): Promise<Server> => (server === null ? own(await startServer(workspace)) : useServer(server)),
+    openServer: async (prepare): Promise<Server> =>
+      server === null ? own(await startServer(workspace, prepare)) : useServer(server),
     own,
   };
   const startedAt = new Date();

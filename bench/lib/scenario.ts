@@ -5,7 +5,7 @@ import { runJob } from "./generator-process.ts";
 import type { Job, Pace, ResultOf } from "./job.ts";
 import type { Progress } from "./progress.ts";
 import type { Outcome, Settings } from "./result.ts";
-import { type Server, startFloor, type Target } from "./target.ts";
+import { type Prepare, type Server, startFloor, type Target } from "./target.ts";
 import type { Program, Workspace } from "./workspace.ts";
 
 /** `tiny` runs in the tests, `small` when every scenario runs, `full` when one is asked for. */
@@ -29,8 +29,8 @@ export interface Context {
   readonly progress: Progress;
   /** Whether the server runs on this machine: only then does a floor beside it mean anything. */
   readonly serverIsHere: boolean;
-  /** Our server on an empty directory, or the one that the command line names. */
-  readonly openServer: () => Promise<Server>;
+  /** Our server on an empty directory, or one that is filled first, or the one that the command line names. */
+  readonly openServer: (prepare?: Prepare) => Promise<Server>;
   /** Takes over a target that must be stopped at the end. */
   readonly own: <T extends Target>(target: T) => T;
 }

@@ -34,9 +34,13 @@ export interface Server extends Target {
   readonly credentials: Credentials;
 }
 
+/** Fills the directory of a server that is about to start. */
+export type Prepare = (dataFolder: string) => Promise<void>;
+
 /** Starts our server on an empty directory of its own. Rejects with the end of its output when it does not come up. */
-export async function startServer(workspace: Workspace): Promise<Server> {
+export async function startServer(workspace: Workspace, prepare?: Prepare): Promise<Server> {
   const dataFolder = workspace.makeFolder("data");
+  await prepare?.(dataFolder);
   const metricsFile = join(dataFolder, "..", `${Date.now()}-${process.pid}-metrics.json`);
   const port = await findFreePort();
   // On the command line, because NODE_OPTIONS takes no --cpu-prof.

@@ -10,5 +10,17 @@ import { settings } from "./settings.ts";
 import { start } from "./start.ts";
 import { status } from "./status.ts";
 import { typing } from "./typing.ts";
+import { users } from "./users.ts";
 
-export const scenarios: readonly Scenario[] = [start, send, settings, status, read, fanout, presence, typing, idle];
+export const scenarios: readonly Scenario[] = [
+  start,
+  send,
+  settings,
+  status,
+  read,
+  users,
+  fanout,
+  presence,
+  typing,
+  idle,
+];

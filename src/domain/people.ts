@@ -161,7 +161,7 @@ export function addressSight(user: UserRecord): AddressSight {
  */
 export function canAccessUser(view: View, viewer: UserRecord, user: UserRecord): boolean {
   if (viewer.id === user.id || user.botType !== null || canAccessAllUsers(view, viewer)) return true;
-  return sharesChannel(view, viewer, user) || sharesConversation(view, viewer, user);
+  return sharesChannel(view, viewer, user) || sharesConversation(view, viewer.id, user.id);
 }
 
 function sharesChannel(view: View, viewer: UserRecord, user: UserRecord): boolean {
@@ -171,12 +171,13 @@ function sharesChannel(view: View, viewer: UserRecord, user: UserRecord): boolea
   return false;
 }
 
-function sharesConversation(view: View, viewer: UserRecord, user: UserRecord): boolean {
-  return conversationsOf(view, viewer).some((id) => view.row("directConversations", [user.id, id]) !== undefined);
+/** Whether two people are in one of the first's newest direct conversations. */
+export function sharesConversation(view: View, userId: number, otherId: number): boolean {
+  return conversationsOf(view, userId).some((id) => view.row("directConversations", [otherId, id]) !== undefined);
 }
 
-function conversationsOf(view: View, user: UserRecord): number[] {
-  const range = { start: [user.id], end: [user.id + 1], limit: limits.known_conversations_max };
+function conversationsOf(view: View, userId: number): number[] {
+  const range = { start: [userId + 1], end: [userId], reverse: true, limit: limits.known_conversations_max };
   return view.keys("directConversations", range).map(([, conversationId]) => conversationId);
 }
 
@@ -188,7 +189,7 @@ export function knownPeople(view: View, viewer: UserRecord): ReadonlySet<number>
     if (!own.isActive) continue;
     for (const id of view.subscriptions.ofChannel(own.channelId)) known.add(id);
   }
-  for (const conversationId of conversationsOf(view, viewer)) {
+  for (const conversationId of conversationsOf(view, viewer.id)) {
     for (const id of view.row("conversations", conversationId)?.userIds ?? []) known.add(id);
   }
   return known;

@@ -9,6 +9,8 @@ import type {
   GroupRecord,
   KeyOf,
   PresenceRecord,
+  ProfileFieldRecord,
+  ProfileValueRecord,
   QueueRecord,
   RealmEmojiRecord,
   RealmRecord,
@@ -67,6 +69,17 @@ export interface RealmEmojiView {
   all(): Iterable<RealmEmojiRecord>;
 }
 
+/** Custom profile fields and people's values for them. */
+export interface ProfilesView {
+  /** In their order. */
+  readonly fields: readonly ProfileFieldRecord[];
+  field(id: number): ProfileFieldRecord | undefined;
+  /** By id of the field. */
+  valuesOf(userId: number): ReadonlyMap<number, ProfileValueRecord>;
+  /** Ids of people with a value. */
+  holders(fieldId: number): ReadonlySet<number>;
+}
+
 /** Numbers of what lists of users are made of: with the same number, the content is the same. */
 export interface PeopleVersionsView {
   readonly latest: number;
@@ -96,6 +109,7 @@ export interface View {
   readonly subscriptions: SubscriptionsView;
   readonly groups: GroupsView;
   readonly realmEmoji: RealmEmojiView;
+  readonly profiles: ProfilesView;
   readonly peopleVersions: PeopleVersionsView;
   apiKey(hash: string): ApiKeyRecord | undefined;
   apiKeysOf(userId: number): readonly ApiKeyRecord[];

@@ -26,12 +26,20 @@ export async function startEmailChange(call: Call, email: string): Promise<Handl
   if (!isEmailAddress(newEmail, limits.email_code_points_max)) return refuse.badRequest("Enter a valid email address.");
   const key = newApiKey();
   // What the client calls this server is the client's word: a link is made of a host and nothing else.
-  if (!URL.canParse(call.siteUrl) || new URL(call.siteUrl).pathname !== "/") return refuse.badRequest("Invalid host");
-  const link = `${new URL(call.siteUrl).origin}${prefix}${key}`;
+  const site = originOf(call.siteUrl);
+  if (site === null) return refuse.badRequest("Invalid host");
+  const link = `${site}${prefix}${key}`;
   const asked = { newEmail, keyHash: hashApiKey(key), link };
   return call.realm.dispatcher.ask(
     command({ actor: "user", id: caller.id }, "user.email-change.request", asked, caller.id),
   );
+}
+
+/** null: not of scheme and host alone. */
+function originOf(siteUrl: string): string | null {
+  if (!URL.canParse(siteUrl)) return null;
+  const { href, origin } = new URL(siteUrl);
+  return href === `${origin}/` ? origin : null;
 }
 
 /** What a link leads to that is unknown, used, replaced or too old: which of them is told to nobody. */

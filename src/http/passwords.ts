@@ -4,39 +4,25 @@
  */
 import { hash, verify } from "@node-rs/argon2";
 import { limits } from "../../schemas/limits.ts";
+import { BoundedWork } from "./bounded-work.ts";
 
 /** OWASP's first choice for Argon2id: 19 MiB, two passes, one lane. */
 const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
 export class Passwords {
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #work = new BoundedWork(limits.password_hashes_concurrent_max, limits.password_hashes_waiting_max);
   #decoy: string | null = null;
 
   /** null: too many are waiting. */
   hash(password: string): Promise<string | null> {
-    return this.#inTurn(() => hash(password, cost));
+    return this.#work.run(() => hash(password, cost));
   }
 
   /** @param stored null when there is no such account. @returns null when too many are waiting */
   async verify(stored: string | null, password: string): Promise<boolean | null> {
     this.#decoy ??= await hash("a decoy, so that unknown addresses take as long", cost);
     const against = stored ?? this.#decoy;
-    const matches = await this.#inTurn(() => verify(against, password));
+    const matches = await this.#work.run(() => verify(against, password));
     return matches === null ? null : matches && stored !== null;
-  }
-
-  async #inTurn<T>(work: () => Promise<T>): Promise<T | null> {
-    if (this.#running >= limits.password_hashes_concurrent_max) {
-      if (this.#waiting.length >= limits.password_hashes_waiting_max) return null;
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
-    this.#running++;
-    try {
-      return await work();
-    } finally {
-      this.#running--;
-      this.#waiting.shift()?.();
-    }
   }
 }

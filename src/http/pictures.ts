@@ -7,6 +7,7 @@
 import type { Sharp, SharpOptions } from "sharp";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import { BoundedWork } from "./bounded-work.ts";
 
 export interface AvatarPicture {
   /** PNG, `avatar_size_px` square. */
@@ -54,8 +55,7 @@ const tooLarge = "Image size exceeds limit.";
 const undecodable = "Could not decode image; did you upload an image file?";
 
 export class Pictures {
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #work = new BoundedWork(limits.pictures_concurrent_max, limits.pictures_waiting_max);
 
   /** Cut to a square around the middle, turned as the camera says. */
   avatar(bytes: Buffer): Promise<AvatarPicture | Refusal> {
@@ -80,18 +80,11 @@ export class Pictures {
   }
 
   async #inTurn<T>(work: (sharp: Library) => Promise<T | Refusal>): Promise<T | Refusal> {
-    if (this.#running >= limits.pictures_concurrent_max) {
-      if (this.#waiting.length >= limits.pictures_waiting_max) return refuse.overloaded();
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
-    this.#running++;
-    try {
+    const done = await this.#work.run(async () => {
       const sharp = await load();
-      return await work(sharp).catch(refusalOf);
-    } finally {
-      this.#running--;
-      this.#waiting.shift()?.();
-    }
+      return work(sharp).catch(refusalOf);
+    });
+    return done ?? refuse.overloaded();
   }
 }
 

@@ -33,15 +33,13 @@ const comma = Buffer.from(",");
 const tail = Buffer.from("]}");
 
 /** Of one realm. */
-class EncodedUsers {
+export class EncodedUsers {
   readonly #view: View;
-  readonly #kept = new LRUCache<string, Kept>({
-    maxSize: limits.encoded_users_bytes_max,
-    sizeCalculation: ({ body }) => body.length,
-  });
+  readonly #kept: LRUCache<string, Kept>;
 
-  constructor(view: View) {
+  constructor(view: View, bytesMax: number = limits.encoded_users_bytes_max) {
     this.#view = view;
+    this.#kept = new LRUCache({ maxSize: bytesMax, sizeCalculation: ({ body }) => body.length });
   }
 
   list(viewer: UserRecord | null, options: MemberOptions): EncodedList {

@@ -1,5 +1,4 @@
 /** Values of custom profile fields of a person, as user objects show them (spec 2.6). */
-import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import type { View } from "../domain/view.ts";
 
@@ -9,13 +8,21 @@ export interface ProfileDatumBody {
   readonly rendered_value?: string;
 }
 
-/** By the field's id as text; only fields with a value (behaviour 2.15). */
+/**
+ * By the field's id as text; only fields with a value (behaviour 2.15). Values of a field that was removed a moment ago are
+ * on their way out and are not shown.
+ */
 export function profileData(view: View, user: UserRecord): Record<string, ProfileDatumBody> {
-  const range = { start: [user.id], end: [user.id + 1], limit: limits.profile_values_per_user_max };
   const data: Record<string, ProfileDatumBody> = {};
-  for (const { row } of view.rows("profileValues", range)) {
-    const rendered = row.renderedValue === null ? {} : { rendered_value: row.renderedValue };
-    data[String(row.fieldId)] = { value: row.value, ...rendered };
+  for (const [fieldId, { value, renderedValue }] of view.profiles.valuesOf(user.id)) {
+    if (view.profiles.field(fieldId) === undefined) continue;
+    data[String(fieldId)] = renderedValue === null ? { value } : { value, rendered_value: renderedValue };
   }
   return data;
+}
+
+/** The same for many people: where nobody has values, nothing is read. */
+export function profileReader(view: View): (user: UserRecord) => Record<string, ProfileDatumBody> {
+  const isEmpty = view.keys("profileValues", { limit: 1 }).length === 0;
+  return (user) => (isEmpty ? {} : profileData(view, user));
 }

@@ -1,6 +1,7 @@
 /** The organization's section of POST /register: its settings, its permissions, and the server's limits (spec 8, D5, D8). */
 import { channelGroupSettings } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
+import { externalAccounts } from "../../schemas/profile-fields.ts";
 import { realmGroupSettings, realmSettings } from "../../schemas/realm-settings.ts";
 import { botDomain } from "../domain/bots.ts";
 import { realmGroupId } from "../domain/permissions.ts";
@@ -47,6 +48,7 @@ export const realmState: Section = (view, _user, { siteUrl }) => ({
   ...realmUrls(view, siteUrl),
   realm_name: view.realm.name,
   realm_bot_domain: botDomain(siteUrl),
+  realm_default_external_accounts: externalAccounts,
   realm_is_zephyr_mirror_realm: false,
   realm_icon_url: `${siteUrl}/avatar/realm-icon`,
   realm_icon_source: "G",

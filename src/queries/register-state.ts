@@ -26,6 +26,7 @@ import { newestReceived } from "./messages.ts";
 import { mutedUsersState } from "./muted-users.ts";
 import { navigationViewsState } from "./navigation-views.ts";
 import { presenceState } from "./presence.ts";
+import { profileFieldsState } from "./profile-fields.ts";
 import { realmState } from "./realm-state.ts";
 import { savedSnippetsState } from "./saved-snippets.ts";
 import { displaySettings, notificationSettings, ownSettings, settingsDefaults } from "./settings.ts";
@@ -148,7 +149,7 @@ const sections: Readonly<Record<string, Section>> = {
   recent_private_conversations: recentPrivateConversations,
   alert_words: alertWordsState,
   channel_folders: nothing({ channel_folders: [] }),
-  custom_profile_fields: nothing({ custom_profile_fields: [], custom_profile_field_types: {} }),
+  custom_profile_fields: profileFieldsState,
   default_stream_groups: nothing({ realm_default_stream_groups: [] }),
   drafts: draftsState,
   muted_topics: nothing({ muted_topics: [] }),

@@ -7,6 +7,7 @@ import { lookUp } from "../domain/look-up.ts";
 import { apiEmail, canAccessUser } from "../domain/people.ts";
 import { canReadMessage, hasMetadataAccess, hasReceived, isGuest } from "../domain/permissions.ts";
 import { legacyPresence, modernPresence } from "../domain/presence.ts";
+import { profileFieldBodies } from "../domain/profiles.ts";
 import type { View } from "../domain/view.ts";
 import { channelBody, defaultChannelIds, subscriptionBody } from "../queries/channels.ts";
 import { customEmoji } from "../queries/emoji.ts";
@@ -111,6 +112,12 @@ const subscription: EventKind = {
   },
 };
 
+/** The whole list, as it is now. */
+const profileFields: EventKind = {
+  key: () => "",
+  build: (view) => [{ type: "custom_profile_fields", fields: profileFieldBodies(view) }],
+};
+
 const defaultStreams: EventKind = {
   // Guests join no channels by default; they are told so when they become guests.
   key: (_view, record, user) => (isGuest(user) ? (record.audience.to === "users" ? "guest" : null) : ""),
@@ -189,6 +196,7 @@ const kinds: Readonly<Record<string, EventKind>> = {
   realm_emoji: realmEmoji,
   realm_bot: realmBot,
   default_streams: defaultStreams,
+  custom_profile_fields: profileFields,
   presence,
   user_status: userStatus,
 };

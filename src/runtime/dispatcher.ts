@@ -15,7 +15,7 @@ import type { RealmProjections } from "../store/projections/realm-projections.ts
 import { Claims } from "./claims.ts";
 import type { Clock } from "./clock.ts";
 import { CommandRunner, type Concluded } from "./command-runner.ts";
-import { DurableTimers } from "./durable-timers.ts";
+import { DurableTimers, nextDueIn } from "./durable-timers.ts";
 import type { Staged, StagedEvent } from "./effects-applier.ts";
 import { type AskResult, type Entry, type IdempotencyClaim, ok } from "./entry.ts";
 import { IdempotencyKeys } from "./idempotency.ts";
@@ -375,9 +375,7 @@ export class Dispatcher {
 
   /** When the next durable timer is due; 0: something waits to be done at once; null: nothing does. */
   get nextDueAt(): number | null {
-    const hasRows = (table: "mailbox" | "mails") => this.#environment.keys(table, { limit: 1 }).length > 0;
-    const hasWork = this.#line.length > 0 || hasRows("mailbox") || hasRows("mails");
-    return hasWork ? 0 : (this.#environment.keys("timers", { limit: 1 })[0]?.[0] ?? null);
+    return this.#line.length > 0 ? 0 : nextDueIn(this.#environment);
   }
 
   get lineLength(): number {

@@ -10,6 +10,12 @@ import type { Entry } from "./entry.ts";
 
 const dueRows_max = 100;
 
+/** When a realm that is closed has work again: 0: at once (commands, mails on their way); else its next timer; null: it has none. */
+export function nextDueIn(environment: Environment): number | null {
+  const hasWork = (["mailbox", "mails"] as const).some((table) => environment.keys(table, { limit: 1 }).length > 0);
+  return hasWork ? 0 : (environment.keys("timers", { limit: 1 })[0]?.[0] ?? null);
+}
+
 export class DurableTimers {
   readonly #environment: Environment;
   readonly #clock: Clock;

@@ -57,6 +57,9 @@ export class RealmView implements View {
   get realmEmoji() {
     return this.#projections.realmEmoji;
   }
+  get profiles() {
+    return this.#projections.profiles;
+  }
   get peopleVersions() {
     return this.#projections.peopleVersions;
   }

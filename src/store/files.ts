@@ -3,7 +3,7 @@
  * that claims it. What nobody claims, after a crash in between, is swept when the realm opens. Names are random: a file is
  * written once, never changed. Nobody else reads the folder.
  */
-import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileNameShape } from "../../schemas/files.ts";
 
@@ -129,7 +129,8 @@ export class FileStore {
     try {
       const path = this.#pathOf(name);
       const { size } = await stat(path);
-      await rm(path);
+      // Not rm, which may say that it removed what somebody else did.
+      await unlink(path);
       this.#bytes -= size;
     } catch (error) {
       if (!isMissing(error)) this.#options.report(error);

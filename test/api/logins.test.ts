@@ -5,6 +5,7 @@
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { loginFrom } from "../../src/http/logins.ts";
+import { Client } from "../support/client.ts";
 import { realmOf, setUserSettings } from "../support/conversation.ts";
 import { logIn, MailServer, pendingMails } from "../support/mail.ts";
 import { until } from "../support/realtime.ts";
@@ -19,13 +20,18 @@ const { owner } = server;
 async function account(name: string) {
   const email = `${name}@example.com`;
   const made = await owner.post("/users", { email, password, full_name: name });
+  let key = "";
   const logInWith = async (program: string, tried = password) => {
     const headers = { "User-Agent": `${program}/1.0 (x)` };
     const answer = await owner.anonymous().post("/fetch_api_key", { username: email, password: tried }, headers);
     await until(() => pendingMails(server).length === 0);
+    key = answer.body.api_key ?? key;
     return answer.status;
   };
-  return { userId: made.body.user_id as number, email, logInWith };
+  const userId = made.body.user_id as number;
+  const wantMails = (isOn: boolean) =>
+    new Client(server.url, { email, key, userId }).patch("/settings", { enable_login_emails: isOn });
+  return { userId, email, logInWith, wantMails };
 }
 
 /** How many mails somebody got. */
@@ -62,12 +68,12 @@ t.test("[D31] a wrong password is no login", async (t) => {
 });
 
 t.test("[spec 2.3] enable_login_emails: off sends none, on again sends for what is new then", async (t) => {
-  const { userId, email, logInWith } = await account("cleo");
+  const { email, logInWith, wantMails } = await account("cleo");
   await logInWith("First");
-  setUserSettings(server, userId, { enable_login_emails: false });
+  t.equal((await wantMails(false)).status, 200);
   await logInWith("Second");
   t.equal(mailsTo(email), 0);
-  setUserSettings(server, userId, { enable_login_emails: true });
+  await wantMails(true);
   await logInWith("Second");
   t.equal(mailsTo(email), 0, "it was seen meanwhile");
   await logInWith("Third");

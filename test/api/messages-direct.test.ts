@@ -210,12 +210,14 @@ t.test("[spec 2.3] the address that stands for who hides theirs reaches them", a
 t.test("[behaviour 5.1] a guest who may not know everybody writes to nobody it does not know", async (t) => {
   const strict = await startTestServer(t);
   const guest = await personOf(strict, "guest", roles.guest);
+  const other = await personOf(strict, "other");
   t.equal((await send(guest, [strict.owner.userId])).status, 200);
   setRealmSettings(strict, { can_access_all_users_group: systemGroup(strict, "role:members") });
   t.strictSame(
-    outcome(await send(guest, [strict.owner.userId])),
+    outcome(await send(guest, [other.userId])),
     refusal("You do not have permission to access some of the recipients."),
   );
+  t.equal((await send(guest, [strict.owner.userId])).status, 200, "whom it has talked with it knows");
   t.equal((await send(guest, [guest.userId])).status, 200);
   t.equal((await send(strict.owner, [guest.userId])).status, 200);
 });

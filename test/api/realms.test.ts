@@ -6,7 +6,8 @@ import { join } from "node:path";
 import t from "tap";
 import { Client } from "../support/client.ts";
 import { Follower, outcome, refusal, success } from "../support/conversation.ts";
-import { HostClient } from "../support/http.ts";
+import { exchange, HostClient } from "../support/http.ts";
+import { picture, upload } from "../support/pictures.ts";
 import { runCli } from "../support/process.ts";
 import { readZuliprc, startTestServer, temporaryFolder } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
@@ -192,4 +193,36 @@ t.test("[S1] presence and idempotency keys do not cross over", async (t) => {
   const [mine, theirs] = [await send(first, "mine"), await send(sales, "theirs")];
   t.strictSame([mine.status, theirs.status], [200, 200], "one person's id and one key, two requests");
   t.equal((await sales.get(`/messages/${theirs.body.id}`)).body.raw_content, "theirs");
+});
+
+t.test("[S1] a picture or an emoji is served to the host of its own organization only", async (t) => {
+  const png = await picture("png", 20, 20);
+  const statusOf = async (host: string, path: string) =>
+    (await exchange(server.url, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\n\r\n`))?.status;
+  t.equal((await upload(sales, "/realm/emoji/sold", png)).status, 200);
+  const { emoji } = (await sales.get("/realm/emoji")).body;
+  t.strictSame((await first.get("/realm/emoji")).body.emoji, {}, "names and ids are the organization's own");
+  const paths = [(await upload(sales, "/users/me/avatar", png)).body.avatar_url, emoji["1"].source_url];
+  for (const path of paths) {
+    t.equal(await statusOf(salesHost, path), 200);
+    t.equal(await statusOf("localhost", path), 404);
+  }
+});
+
+t.test("[S1] accounts of the other organization can be neither read nor changed nor ended", async (t) => {
+  await server.person("Local One");
+  const far = await personInSales("Faraway");
+  const local = await server.person("Local Two");
+  const noSuchUser = refusal("No such user");
+  const address = far.account?.email ?? "";
+  t.ok((await sales.get(`/users/${address}`)).body.user);
+  t.strictSame(outcome(await first.get(`/users/${address}`)), noSuchUser);
+  t.strictSame(outcome(await first.patch(`/users/${address}`, { full_name: "Mine" })), noSuchUser);
+  t.strictSame(outcome(await sales.get(`/users/${local.userId}`)), noSuchUser, "an id that only the other one has");
+  t.strictSame(outcome(await sales.patch(`/users/${local.userId}`, { role: 600 })), noSuchUser);
+  t.strictSame(outcome(await sales.delete(`/users/${local.userId}`)), noSuchUser);
+  t.strictSame(outcome(await sales.post(`/users/${local.userId}/reactivate`)), noSuchUser);
+  const tags = await Promise.all([first, sales].map((client) => client.get("/users")));
+  t.not(tags[0]?.headers.get("ETag"), tags[1]?.headers.get("ETag"), "and the lists have names of their own");
+  t.equal((await local.get("/users/me")).body.is_active, true);
 });

@@ -126,7 +126,7 @@ t.test("[spec 4.1] one request is changed as a whole or not at all, whatever is 
     [{ default_language: "xx" }, "Invalid default_language"],
     [{ notification_sound: "drum" }, "Invalid notification sound 'drum'"],
     [{ new_password: "a new password", old_password: "no" }, "Wrong password!"],
-    [{ email: "no address" }, "Enter a valid email address."],
+    [{ email: "nobody" }, "Enter a valid email address."],
   ];
   for (const [params, message] of wrong) {
     t.strictSame(outcome(await person.patch("/settings", { ...good, ...params })), refusal(message));

@@ -98,6 +98,11 @@ t.test(
   async (t) => {
     const bound = limits.avatar_bytes_max + limits.upload_margin_bytes;
     await harmless(t, async () => {
+      const file = { bytes: Buffer.alloc(limits.avatar_bytes_max), filename: '"a"' };
+      const padOf = (length: number) => multipart([file, { bytes: "p".repeat(length), name: "pad" }]);
+      const fitting = padOf(bound - padOf(0).length);
+      t.equal(fitting.length, bound);
+      t.strictSame((await post(owner, fitting)).body.msg, undecodable.body.msg, "a body of that size is read");
       const whole = "x".repeat(bound + 1);
       const bodies = {
         [`Content-Length: ${bound + 1}`]: whole,
@@ -232,8 +237,14 @@ t.test(
 t.test("[M5] while the store refuses writes, uploads are refused and nothing is written", async (t) => {
   const full = await startTestServer(t, { environment: { STORE_FREE_BYTES_MIN: String(Number.MAX_SAFE_INTEGER) } });
   const noRoom = refusal("The server is out of disk space and does not accept changes", "STORE_REFUSES_WRITES", 503);
-  t.strictSame(outcome(await upload(full.owner, avatar, png)), noRoom);
-  t.strictSame(outcome(await upload(full.owner, "/realm/emoji/full", png)), noRoom);
+  for (const path of [avatar, "/realm/emoji/full"]) {
+    t.strictSame(outcome(await upload(full.owner, path, png)), noRoom);
+    t.strictSame(
+      outcome(await upload(full.owner, path, "no picture")),
+      noRoom,
+      "before anything is decoded or written",
+    );
+  }
   t.strictSame(filesOf(full), []);
 });
 

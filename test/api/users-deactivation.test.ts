@@ -1,8 +1,12 @@
-/** DELETE /users/{user_id} (spec 4.20, 7, behaviour 2.20). Sockets and long-polls of a deactivated person are in test/realtime. */
+/**
+ * DELETE /users/{user_id} and /users/me (spec 4.20, 7, behaviour 2.20; public API: deactivate-own-user). Sockets and long-polls of
+ * a deactivated person are in test/realtime; coming back is in users-reactivation.test.ts.
+ */
 import t from "tap";
 import { command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client } from "../support/client.ts";
+import { Client } from "../support/client.ts";
 import {
   botOf,
   crowd,
@@ -13,6 +17,7 @@ import {
   realmOf,
   refusal,
   success,
+  write,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
 import { startTestServer } from "../support/server.ts";
@@ -123,3 +128,142 @@ t.test(
     await owner.delete(`/users/${third.userId}`);
   },
 );
+
+const { view } = realmOf(server);
+
+function mailsTo(client: Client) {
+  return view.rows("mails", { limit: 1000 }).filter(({ row }) => row.to === client.account?.email);
+}
+
+t.test("[spec 4.20] with a comment, even an empty one, the person is sent a mail; without, none", async (t) => {
+  const comments = [undefined, "", "Farewell!\n🙂", "🙂".repeat(limits.deactivation_comment_code_points_max)];
+  for (const [index, comment] of comments.entries()) {
+    const leaver = await personOf(server, `mailed ${index}`);
+    const gone = await administrator.delete(`/users/${leaver.userId}`, { deactivation_notification_comment: comment });
+    t.strictSame(outcome(gone), success());
+    const expected = {
+      comment,
+      fullName: `mailed ${index} 0`,
+      realmName: "Colloquy",
+      deactivatedBy: "administrator 0",
+    };
+    t.strictSame(
+      mailsTo(leaver).map(({ row: { template, data } }) => ({ template, data })),
+      comment === undefined ? [] : [{ template: "deactivation", data: expected }],
+    );
+  }
+});
+
+t.test("[spec 4.20] a comment has 2000 characters at most; that is told before anything else", async (t) => {
+  const tooLong = "x".repeat(limits.deactivation_comment_code_points_max + 1);
+  const params = { deactivation_notification_comment: tooLong };
+  const refused = refusal("deactivation_notification_comment is too long (limit: 2000 characters)");
+  for (const id of [member.userId, 999_999]) {
+    t.strictSame(outcome(await owner.delete(`/users/${id}`, params)), refused);
+    t.strictSame(outcome(await guest.delete(`/users/${id}`, params)), refused);
+  }
+  t.equal((await member.get("/users/me")).status, 200);
+});
+
+t.test("[behaviour 2.20] mails that wait for the person, and a change of address, are forgotten", async (t) => {
+  const leaver = await personOf(server, "awaiting");
+  const to = leaver.account?.email ?? "";
+  const mail = { id: 901, template: "login", to, data: {}, createdAt: 0, attempts: 0, dueAt: Number.MAX_SAFE_INTEGER };
+  write(server, "mails", 901, mail);
+  write(server, "mails", 902, { ...mail, id: 902, to: member.account?.email ?? "" });
+  write(server, "emailChanges", "h1", { userId: leaver.userId, newEmail: "a@example.com", createdAt: 0 });
+  write(server, "emailChanges", "h2", { userId: member.userId, newEmail: "b@example.com", createdAt: 0 });
+  await owner.delete(`/users/${leaver.userId}`);
+  t.strictSame([view.row("mails", 901), view.row("emailChanges", "h1")], [undefined, undefined]);
+  t.ok(view.row("mails", 902) !== undefined && view.row("emailChanges", "h2") !== undefined, "other people's stay");
+});
+
+t.test("[S3] so many waiting mails are looked through, no more", async (t) => {
+  const leaver = await personOf(server, "swamped");
+  const to = leaver.account?.email ?? "";
+  const waiting = view.keys("mails", { limit: limits.pending_mails_scanned_max }).length;
+  const row = { template: "login", data: {}, createdAt: 0, attempts: 0, dueAt: Number.MAX_SAFE_INTEGER };
+  const { environment } = realmOf(server);
+  const [last, over] = [limits.pending_mails_scanned_max, limits.pending_mails_scanned_max + 1].map((n) => 10_000 + n);
+  environment.transaction(() => {
+    for (let index = waiting + 1; index <= limits.pending_mails_scanned_max + 1; index++) {
+      const id = 10_000 + index;
+      environment.put("mails", id, { ...row, id, to: id === last || id === over ? to : "other@example.com" });
+    }
+  });
+  await owner.delete(`/users/${leaver.userId}`);
+  t.equal(view.row("mails", last ?? 0), undefined, "the last one that is looked at");
+  t.not(view.row("mails", over ?? 0), undefined, "one over");
+});
+
+t.test("[spec 4.20] the bots of the person end first, each told of; other people's go on", async (t) => {
+  const leaver = await personOf(server, "keeper");
+  const [one, two] = [await botOf(server, "bot one", leaver), await botOf(server, "bot two", leaver)];
+  const other = await botOf(server, "bot other", member);
+  const follower = await Follower.of(administrator, { event_types: ["realm_user", "realm_bot", "message"] });
+  t.strictSame(outcome(await owner.delete(`/users/${leaver.userId}`)), success());
+  for (const bot of [one, two]) t.equal((await bot.get("/users/me")).status, 401);
+  t.equal((await other.get("/users/me")).status, 200);
+  await follower.settled();
+  t.strictSame(
+    follower.ofType("realm_user").map(({ person }) => [person.user_id, person.is_active]),
+    [one, two, leaver].map(({ userId }) => [userId, false]),
+  );
+  t.strictSame(
+    follower.ofType("realm_bot"),
+    [one, two].map(({ userId }) => ({ type: "realm_bot", op: "update", bot: { user_id: userId, is_active: false } })),
+  );
+});
+
+t.test("[spec 4.20] several keys end together", async (t) => {
+  const password = "correct horse battery";
+  const email = "other.key@example.com";
+  const made = await owner.post("/users", { email, password, full_name: "Keys" });
+  const keys: string[] = [];
+  for (let index = 0; index < 2; index++) {
+    keys.push((await owner.anonymous().post("/fetch_api_key", { username: email, password })).body.api_key);
+  }
+  await owner.delete(`/users/${made.body.user_id}`);
+  for (const key of keys) {
+    const client = new Client(server.url, { email, key, userId: made.body.user_id });
+    t.strictSame(outcome(await client.get("/users/me")), refusal("Account is deactivated", "USER_DEACTIVATED", 401));
+  }
+  const again = await owner.anonymous().post("/fetch_api_key", { username: email, password });
+  t.strictSame([again.status, again.body.code], [401, "USER_DEACTIVATED"]);
+});
+
+t.test("[public API, deactivate-own-user] anybody may end their own account, bots may not", async (t) => {
+  const bot = await botOf(server, "would be gone", member);
+  t.strictSame(outcome(await bot.delete("/users/me")), refusal("This endpoint does not accept bot requests."));
+  for (const role of [roles.administrator, roles.moderator, roles.member, roles.guest]) {
+    const leaver = await personOf(server, `leaving ${role}`, role);
+    t.strictSame(outcome(await leaver.delete("/users/me")), success());
+    t.equal((await leaver.get("/users/me")).body.code, "USER_DEACTIVATED");
+    t.equal((await membersSeenBy(owner)).get(leaver.userId).is_active, false);
+  }
+  const second = await personOf(server, "leaving owner", roles.owner);
+  t.strictSame(outcome(await second.delete("/users/me")), success(), "another owner stays");
+});
+
+t.test("[public API, deactivate-own-user] the last owner cannot go, nor the last person", async (t) => {
+  const changes = await watchChanges(member);
+  t.strictSame(
+    outcome(await owner.delete("/users/me")),
+    refusal("Cannot deactivate the only organization owner", "CANNOT_DEACTIVATE_LAST_USER", 400, {
+      is_last_owner: true,
+      entity: "organization owner",
+    }),
+  );
+  t.strictSame(await changes(), []);
+  const alone = await startTestServer(t);
+  await botOf(alone, "company", alone.owner);
+  const [gone = 0] = await crowd(alone, "gone", 1);
+  await alone.owner.delete(`/users/${gone}`);
+  t.strictSame(
+    outcome(await alone.owner.delete("/users/me")),
+    refusal("Cannot deactivate the only user", "CANNOT_DEACTIVATE_LAST_USER", 400, {
+      is_last_owner: false,
+      entity: "user",
+    }),
+  );
+});

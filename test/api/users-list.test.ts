@@ -5,6 +5,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
+import { EncodedUsers } from "../../src/queries/encoded-users.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
   botOf,
@@ -15,6 +16,7 @@ import {
   setUserSettings,
   write,
 } from "../support/conversation.ts";
+import { fieldTypes, makeField } from "../support/profiles.ts";
 import { connect, realmOf } from "../support/realtime.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
@@ -75,16 +77,16 @@ t.test("[spec 4.15] what is kept says what every viewer is told person by person
   await owner.delete(`/users/${crowdIds[100]}`);
   await owner.patch(`/users/${crowdIds[300]}`, { role: roles.guest });
   await crowd(server, "late", 3);
-  write(server, "profileValues", [crowdIds[7] ?? 0, 3], {
-    userId: crowdIds[7] ?? 0,
-    fieldId: 3,
-    value: "Käse",
-    renderedValue: "<p>Käse</p>",
-  });
+  const field = await makeField(owner, "Cheese", fieldTypes.short);
+  await owner.patch(`/users/${crowdIds[7]}`, { profile_data: [{ id: field, value: "Käse" }] });
   await checkAll("after changes in several pieces");
-  const { body } = await member.get("/users", { include_custom_profile_fields: true });
-  const changed = body.members.find((user: Event) => user.user_id === crowdIds[7]);
-  t.strictSame(changed.profile_data, { "3": { value: "Käse", rendered_value: "<p>Käse</p>" } });
+  const profile = async () => {
+    const { body } = await member.get("/users", { include_custom_profile_fields: true });
+    return body.members.find((user: Event) => user.user_id === crowdIds[7]).profile_data;
+  };
+  t.strictSame(await profile(), { [field]: { value: "Käse", rendered_value: "<p>Käse</p>" } });
+  await owner.delete(`/realm/profile_fields/${field}`);
+  t.strictSame(await profile(), {}, "a field that goes is gone from every piece");
 });
 
 t.test("[RFC 9110] the same list has the same ETag, and who has it already gets 304 without a body", async (t) => {
@@ -189,4 +191,25 @@ t.test("[E1] after a restart nothing of before counts as known", async (t) => {
   await before.stop();
   const after = await startTestServer(t, { dataDir });
   t.equal((await after.owner.get("/users", {}, { "If-None-Match": tag })).status, 200);
+});
+
+t.test("[S3] no more bytes are kept than may be; what is not kept is encoded anew, and right", async (t) => {
+  const { view } = realmOf(server);
+  const viewer = view.users.get(owner.userId) ?? null;
+  const plain = { clientGravatar: true, includesProfile: false };
+  const rich = { clientGravatar: false, includesProfile: false };
+  const { body, name } = new EncodedUsers(view, 1).list(viewer, plain);
+  t.strictSame(JSON.parse(body.toString()), (await owner.get("/users")).body);
+  const none = new EncodedUsers(view, body.length - 1);
+  t.not(none.list(viewer, plain).body, none.list(viewer, plain).body, "one byte too little");
+  const one = new EncodedUsers(view, body.length);
+  const kept = one.list(viewer, plain);
+  t.equal(one.list(viewer, plain).body, kept.body, "the same bytes, not equal ones");
+  t.equal(kept.name, name);
+  t.not(one.list(viewer, rich).body.length, body.length, "another list, which is larger");
+  t.equal(one.list(viewer, plain).body, kept.body, "has not driven it out");
+  const two = new EncodedUsers(view, 10 * body.length);
+  const first = two.list(viewer, plain).body;
+  two.list(viewer, rich);
+  t.equal(two.list(viewer, plain).body, first);
 });

@@ -14,11 +14,13 @@ import {
   Follower,
   outcome,
   personOf,
+  realmOf,
   refusal,
   setRealmSettings,
   setUserSettings,
   success,
   systemGroup,
+  write,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
 import { startTestServer } from "../support/server.ts";
@@ -326,3 +328,21 @@ t.test("[behaviour 2.15] guests under a restricted can_access_all_users_group do
   t.equal((await membersSeenBy(member)).has(stranger), true);
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
 });
+
+t.test(
+  "[spec 4.2] a new account begins with the organization's defaults, and keeps them when they change",
+  async (t) => {
+    const { realm } = realmOf(server).view;
+    const setDefaults = (userDefaults: Readonly<Record<string, unknown>>) =>
+      write(server, "realm", "realm", { ...realm, userDefaults });
+    setDefaults({ email_address_visibility: 4 });
+    const [early = 0] = await crowd(server, "early", 1);
+    setDefaults({});
+    const [late = 0] = await crowd(server, "late", 1);
+    const seen = await membersSeenBy(owner);
+    t.strictSame(
+      [early, late].map((id) => seen.get(id).delivery_email),
+      [null, "late0@example.com"],
+    );
+  },
+);

@@ -130,6 +130,8 @@ t.test("[issue, Mail] whatever a name says, there is one recipient and no header
     t.equal(email.from?.address, "chat@example.org", name);
     t.equal(email.bcc ?? null, null, name);
     t.equal(email.attachments.length, 0, name);
+    const { from, to, subject } = writeLetter(mails[index] as MailRecord, "1", sender);
+    t.notMatch([from.name, to.name, subject].join(""), /[\p{Cc}\u2028\u2029]/u, name);
     const used = new Set(elements(email.html ?? ""));
     t.strictSame(
       [...used].filter((one) => !["html", "head", "meta", "body", "p", "a"].includes(one)),

@@ -5,10 +5,18 @@
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
-import { createChannel, personOf } from "../support/conversation.ts";
+import {
+  createChannel,
+  crowd,
+  personOf,
+  setRealmSettings,
+  setUserSettings,
+  systemGroup,
+  write,
+} from "../support/conversation.ts";
 import type { ManualClock } from "../support/manual-clock.ts";
 import { Mirror, mirroredTypes, pictureOf } from "../support/mirror.ts";
-import { connect, type Event, type Queue, readNow } from "../support/realtime.ts";
+import { connect, type Event, type Queue, readNow, realmOf } from "../support/realtime.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import type { TestServer } from "../support/server.ts";
 import type { Socket } from "../support/socket.ts";
@@ -26,7 +34,11 @@ function paramsOf({ includesSubscribers, isModern }: Variant) {
     event_types: mirroredTypes,
     include_subscribers: String(includesSubscribers),
     slim_presence: isModern,
-    client_capabilities: { notification_settings_null: true, simplified_presence_events: isModern },
+    client_capabilities: {
+      notification_settings_null: true,
+      simplified_presence_events: isModern,
+      user_list_incomplete: isModern,
+    },
   };
 }
 
@@ -80,8 +92,10 @@ interface Stage {
   readonly other: Client;
 }
 
-/** Watches a play with an owner and a member in both variants. */
-async function watch(t: Test, play: (stage: Stage) => Promise<void>): Promise<void> {
+type Play = (stage: Stage) => Promise<void>;
+
+/** Watches a play with an owner and a member in both variants. @param prepare what happens before anybody watches */
+async function watch(t: Test, play: Play, prepare: Play = async () => undefined): Promise<void> {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
   const [member, other] = await Promise.all([personOf(server, "member"), personOf(server, "other")]);
@@ -91,6 +105,7 @@ async function watch(t: Test, play: (stage: Stage) => Promise<void>): Promise<vo
   await owner.say("before", "old", "the second");
   await other.say("before", "new", "the third");
   await other.post("/messages", { type: "direct", to: [member.userId], content: "before" });
+  await prepare({ server, clock, owner, member, other });
   const watchers: Watcher[] = [];
   for (const [client, variant] of [
     [owner, rich],
@@ -181,6 +196,99 @@ t.test("[architecture] deactivation takes a person out of every channel", (t) =>
     await owner.post("/messages", { type: "direct", to: [other.userId], content: "bye" });
     await owner.delete(`/users/${other.userId}`);
   }),
+);
+
+t.test("[behaviour 2.20] who comes back is in every channel, group and permission again", (t) =>
+  watch(
+    t,
+    async ({ owner, other }) => {
+      await owner.post(`/users/${other.userId}/reactivate`);
+      await owner.delete(`/users/${other.userId}`);
+      await owner.post(`/users/${other.userId}/reactivate`);
+    },
+    async ({ owner, other }) => {
+      await other.post("/users/me/subscriptions", { subscriptions: [{ name: "theirs" }] });
+      await owner.delete(`/users/${other.userId}`);
+    },
+  ),
+);
+
+t.test("[behaviour 2.8] names, addresses and roles of others", (t) =>
+  watch(
+    t,
+    async ({ owner, other }) => {
+      await owner.patch(`/users/${other.userId}`, { full_name: "Another", role: 600 });
+      await owner.patch(`/users/${other.userId}`, { role: 100, new_email: "another@example.com" });
+    },
+    async ({ server, owner }) => {
+      const user = realmOf(server).view.users.get(owner.userId);
+      if (user !== undefined) write(server, "users", owner.userId, { ...user, canChangeUserEmails: true });
+    },
+  ),
+);
+
+/** People whose addresses some roles see, channels that some roles see. */
+async function furnish({ server, owner, other }: Stage): Promise<void> {
+  const shy = await crowd(server, "shy", 5);
+  for (const [index, id] of shy.entries()) setUserSettings(server, id, { email_address_visibility: index + 1 });
+  await createChannel(owner, "private without", [owner, other], { invite_only: true });
+  await createChannel(owner, "public without", [owner, other]);
+  await createChannel(owner, "public without anybody", []);
+  await other.say("public without", "news", "the first");
+}
+
+for (const [before, after] of [
+  [400, 600],
+  [600, 400],
+  [400, 200],
+  [600, 100],
+  [200, 300],
+] as const) {
+  t.test(`[S1] a change of one's own role from ${before} to ${after} shows and hides channels and addresses`, (t) =>
+    watch(
+      t,
+      async ({ owner, member, other }) => {
+        await owner.patch(`/users/${member.userId}`, { role: after });
+        await other.say("public without", "news", "after the change");
+        await createChannel(owner, "later", [owner]);
+      },
+      async (stage) => {
+        await furnish(stage);
+        await stage.owner.patch(`/users/${stage.member.userId}`, { role: before });
+      },
+    ),
+  );
+}
+
+t.test("[S1] restricted guests know whom they meet, in channels and directly, and forget whom they part from", (t) =>
+  watch(
+    t,
+    async ({ server, owner, member, other }) => {
+      await createChannel(other, "meeting", [member, other]);
+      const [stranger = 0, second = 0] = await crowd(server, "stranger", 2);
+      const join = (name: string, ids: readonly number[]) =>
+        owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: ids });
+      await join("meeting", [stranger, second]);
+      await owner.patch(`/users/${stranger}`, { full_name: "Known" });
+      await owner.patch(`/users/${second}`, { full_name: "Known, too" });
+      const part = { subscriptions: ["meeting"], principals: [stranger] };
+      await owner.delete("/users/me/subscriptions", part);
+      await owner.patch(`/users/${stranger}`, { full_name: "Unknown again" });
+      await owner.delete(`/users/${second}`);
+      await owner.post(`/users/${second}/reactivate`);
+      const writer = await personOf(server, "writer");
+      await writer.post("/messages", { type: "direct", to: [member.userId], content: "hello" });
+      await owner.patch(`/users/${writer.userId}`, { full_name: "Pen pal" });
+      await join("crowded", await crowd(server, "crowd", 3));
+      await join("crowded", [member.userId]);
+      await member.delete("/users/me/subscriptions", { subscriptions: ["before", "meeting"] });
+    },
+    async ({ server, owner, member }) => {
+      await crowd(server, "hidden", 2);
+      await owner.patch(`/users/${member.userId}`, { role: 600 });
+      setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+    },
+  ),
 );
 
 t.test("[behaviour 7] deletion of a topic moves the channel's first message", (t) =>

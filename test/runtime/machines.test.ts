@@ -57,6 +57,7 @@ async function populated(t: Teardown): Promise<OpenRealm> {
   bench.environment.transaction(() => {
     const mail = { template: "new-login", to: "o@x.y", data: {}, createdAt: 0, attempts: 0, dueAt: 0 };
     bench.environment.put("mails", 1, { ...mail, id: 1 });
+    bench.environment.put("emailChanges", "k", { userId: 3, newEmail: "other@example.com", createdAt: startedAt });
   });
   return bench;
 }
@@ -84,6 +85,9 @@ const realmCommands: fc.Arbitrary<Command> = fc.oneof(
   ),
   fc.constant(command({ actor: "realm" }, "channel.find-first-message", { channelId: generalId }, null)),
   fc.constant(command({ actor: "realm" }, "presence.persist", { rows: [] }, null)),
+  fc
+    .constantFrom("k", "none")
+    .map((hash) => command({ actor: "realm" }, "user.email-change.confirm", { keyHash: hash }, null)),
 );
 
 const found = command(
@@ -96,6 +100,17 @@ const found = command(
 const userCommands: fc.Arbitrary<Command> = fc.oneof(
   userId.map((id) => command({ actor: "user", id }, "user.api-key.add", { hash: "h" }, id)),
   userId.map((id) => commands.register(id, "q2")),
+  userId.map((id) => {
+    const login = { fingerprint: "f", client: "c", address: "a" };
+    return command({ actor: "user", id }, "user.api-key.add", { hash: "h", login }, id);
+  }),
+  userId.map((id) => {
+    const params = { newEmail: "new@example.com", keyHash: "k", link: "l" };
+    return command({ actor: "user", id }, "user.email-change.request", params, id);
+  }),
+  userId.map((id) =>
+    command({ actor: "user", id }, "user.email-change.expire", { keyHash: "k", requestedAt: startedAt }, null),
+  ),
   fc
     .tuple(userId, fc.constantFrom("q1", "q2"))
     .map(([id, queueId]) => command({ actor: "user", id }, "queue.delete", { queueId }, id)),

@@ -7,11 +7,11 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { Client } from "../support/client.ts";
-import { outcome, personOf, refusal } from "../support/conversation.ts";
+import { outcome, personOf, refusal, success } from "../support/conversation.ts";
 import { HostClient } from "../support/http.ts";
 import { type Exited, runCli } from "../support/process.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
-import { readZuliprc, startTestServer, temporaryFolder } from "../support/server.ts";
+import { readZuliprc, startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
 
 /** Refused: nothing on stdout, one line that says why on stderr. */
 function isRefused(t: Test, { code, stdout, stderr }: Exited, why: RegExp): void {
@@ -117,6 +117,28 @@ t.test("[S1] two create-realm at the same time never share a realm", async (t) =
     t.equal((await eve.get("/server_settings")).body.realm_name, label);
     t.equal((await eve.get("/users/me")).status, 200, "its owner gets in");
   }
+});
+
+t.test("[D7] grant-can-change-user-emails lets an owner change addresses, and takes it back", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const before = await startTestServer(t, { dataDir });
+  const target = await personOf(before, "target");
+  const address = before.owner.account?.email ?? "";
+  const grant = (...args: string[]) => runCli(t, dataDir, "grant-can-change-user-emails", ...args);
+  isRefused(t, await grant(address), /is running on this data folder/);
+  await before.stop();
+  isRefused(t, await grant("nobody@example.com"), /No such user/);
+  isRefused(t, await grant("notification-bot@colloquy.invalid"), /No such user/);
+  const granted = await grant(address.toUpperCase());
+  t.strictSame([granted.code, granted.stderr], [0, ""]);
+  const change = async (server: TestServer, new_email: string) =>
+    outcome(await server.owner.patch(`/users/${target.userId}`, { new_email }));
+  const permitted = await startTestServer(t, { dataDir });
+  t.strictSame(await change(permitted, "changed@example.com"), success());
+  await permitted.stop();
+  t.equal((await grant(address, "--revoke")).code, 0);
+  const without = await startTestServer(t, { dataDir });
+  t.strictSame(await change(without, "again@example.com"), refusal("User not authorized to change user emails"));
 });
 
 t.test("[issue 2] create-user makes an account of any role while the server rests", async (t) => {

@@ -262,6 +262,8 @@ t.test("[start-up] every variable is checked before anything else, and the messa
     ["TOPIC_DELETION_TIMEOUT_MS", "soon"],
     ["IDLE_QUEUE_TIMEOUT_MS", "999"],
     ["STORE_FREE_BYTES_MIN", "-1"],
+    ["SMTP_URL", "mail.example.org"],
+    ["MAIL_FROM", "nobody"],
     ["TLS_KEY_FILE", "key.pem"],
     ["TLS_CERT_FILE", "cert.pem"],
   ];

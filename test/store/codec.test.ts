@@ -144,3 +144,8 @@ t.test("[pitfalls 1.7] what cannot be encoded throws; what would come back chang
   t.ok(Object.is(back(-0), 0), "minus zero");
   t.end();
 });
+
+t.test("[D7] a person of an older store may not change other people's addresses", (t) => {
+  t.strictSame(migrateRow("users", 1, { id: 1 }), { id: 1, canChangeUserEmails: false });
+  t.end();
+});

@@ -14,6 +14,9 @@ export const mirroredTypes = [
   "stream",
   "realm_user",
   "realm_bot",
+  "custom_profile_fields",
+  "user_group",
+  "realm_user_groups",
   "default_streams",
   "presence",
   "recent_private_conversations",
@@ -58,6 +61,8 @@ export class Mirror {
     stream: (event) => this.#stream(event),
     realm_user: (event) => this.#realmUser(event),
     realm_bot: (event) => this.#realmBot(event),
+    custom_profile_fields: (event) => this.#profileFields(event.fields),
+    user_group: (event) => this.#userGroup(event),
     default_streams: (event) => {
       this.state.realm_default_streams = event.default_streams;
     },
@@ -164,25 +169,38 @@ export class Mirror {
   }
 
   #realmUser({ op, person }: Json): void {
-    if (op === "add") {
+    const others = (list: Json[]) => list.filter((candidate) => candidate.user_id !== person.user_id);
+    if (op === "add" || op === "remove") {
+      // Guests may come to know somebody of whom they had a stand-in, or somebody whom they knew before.
+      this.state.realm_users = others(this.state.realm_users);
       const { is_active: _always, ...record } = person;
-      this.state.realm_users.push(record);
+      if (op === "add") this.state.realm_users.push(record);
       return;
     }
     if (op !== "update") throw new Error(`realm_user ${op}`);
-    const { user_id: userId, is_active: isActive, ...changes } = person;
+    const { user_id: userId, is_active: isActive, custom_profile_field: value, ...told } = person;
+    const { new_email: email, role, avatar_source: _source, avatar_url_medium: _medium, ...rest } = told;
+    const changes = { ...rest, ...(email === undefined ? {} : { email }), ...rolesOf(role) };
     const find = (list: Json[]) => list.find((record) => record.user_id === userId);
     const record = find(this.state.realm_users) ?? find(this.state.realm_non_active_users);
-    if (record === undefined) throw new Error(`user ${userId} is not known`);
-    // Clients keep the address under its own name, and of the picture what records have.
-    const { new_email: email, avatar_source: _source, avatar_url_medium: _medium, ...same } = changes;
-    Object.assign(record, same, email === undefined ? {} : { email });
+    // A repetition may tell of somebody before it tells that a guest has come to know them: all of it is told then.
+    if (record === undefined) return;
+    Object.assign(record, changes);
+    if (value !== undefined) setProfileValue(record, value);
     if (isActive === undefined) return;
-    const without = (list: Json[]) => list.filter((candidate) => candidate.user_id !== userId);
-    this.state.realm_users = without(this.state.realm_users);
-    this.state.realm_non_active_users = without(this.state.realm_non_active_users);
+    this.state.realm_users = others(this.state.realm_users);
+    this.state.realm_non_active_users = others(this.state.realm_non_active_users);
     this.state[isActive ? "realm_users" : "realm_non_active_users"].push(record);
     if (!isActive) this.#dropFromGroups(userId);
+  }
+
+  /** What was entered in a field that is gone is gone with it. */
+  #profileFields(fields: Json[]): void {
+    this.state.custom_profile_fields = fields;
+    const ids = fields.map(({ id }: Json) => String(id));
+    for (const { profile_data: data } of [...this.state.realm_users, ...this.state.realm_non_active_users]) {
+      for (const id of Object.keys(data ?? {})) if (!ids.includes(id)) delete data[id];
+    }
   }
 
   #realmBot({ op, bot }: Json): void {
@@ -196,11 +214,21 @@ export class Mirror {
 
   /** No event says that somebody who is deactivated holds no permission any more: clients drop them (behaviour 2.20). */
   #dropFromGroups(userId: number): void {
+    for (const group of this.state.realm_user_groups) {
+      group.members = group.members.filter((id: number) => id !== userId);
+    }
     const records = [this.state.streams, ...lists.map((name) => this.state[name])].flat();
     for (const value of records.flatMap((record: Json) => Object.values(record)) as Json[]) {
       if (!Array.isArray(value?.direct_members)) continue;
       value.direct_members = value.direct_members.filter((id: number) => id !== userId);
     }
+  }
+
+  #userGroup({ op, group_id: groupId, user_ids: userIds }: Json): void {
+    const group = this.state.realm_user_groups.find(({ id }: Json) => id === groupId);
+    if (op !== "add_members" && op !== "remove_members") throw new Error(`user_group ${op}`);
+    const left = group.members.filter((id: number) => !userIds.includes(id));
+    group.members = op === "remove_members" ? left : [...left, ...userIds].sort((a, b) => a - b);
   }
 
   #presence(event: Json): void {
@@ -216,6 +244,17 @@ export class Mirror {
   picture(): Record<string, Json> {
     return pictureOf(this.state);
   }
+}
+
+function setProfileValue({ profile_data: data }: Json, { id, ...value }: Json): void {
+  if (value.value === null) delete data[id];
+  else data[id] = value;
+}
+
+/** What clients derive from a role. */
+function rolesOf(role: number | undefined): Json {
+  if (role === undefined) return {};
+  return { role, is_owner: role === 100, is_admin: role <= 200, is_guest: role === 600 };
 }
 
 const orders: Readonly<Record<string, string>> = {
@@ -234,8 +273,10 @@ export function pictureOf(state: Json): Record<string, Json> {
     max_message_id: state.max_message_id,
     realm_default_streams: [...state.realm_default_streams].sort((a, b) => a - b),
     presences: state.presences,
+    custom_profile_fields: state.custom_profile_fields,
     user_settings: state.user_settings,
     realm_user_settings_defaults: state.realm_user_settings_defaults,
+    members_of_groups: Object.fromEntries(state.realm_user_groups.map(({ id, members }: Json) => [id, members])),
   };
   for (const [name, key] of Object.entries(orders)) {
     picture[name] = [...state[name]].sort((a: Json, b: Json) => a[key] - b[key]).map((record) => plain(name, record));

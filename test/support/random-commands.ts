@@ -49,6 +49,13 @@ const durable: fc.Arbitrary<Command> = fc.oneof(
   fc
     .constantFrom(2, 5, 6, 6)
     .map((id) => command({ actor: "realm" }, "user.deactivate", { userId: id, comment: null }, 2)),
+  fc.constantFrom(2, 5, 6, 6).map((id) => command({ actor: "realm" }, "user.reactivate", { userId: id }, 2)),
+  fc
+    .tuple(fc.constantFrom(3, 4, 6, 99), fc.constantFrom(null, 100, 200, 400, 600, 7), fc.constantFrom("Ann", "B", "*"))
+    .map(([id, role, fullName]) => {
+      const params = { target: { id }, role, fullName, profileData: [], newEmail: null };
+      return command({ actor: "realm" }, "user.update", params, 2);
+    }),
   fc
     .tuple(channelName, fc.array(userId, { maxLength: 4 }), userId)
     .map(([name, ids, callerId]) => commands.createChannel(name, ids, callerId)),
@@ -77,6 +84,9 @@ const durable: fc.Arbitrary<Command> = fc.oneof(
     .map(([botId, id]) =>
       command({ actor: "realm" }, "bot.regenerate-key", { botId, apiKeyHash: `again${botId}` }, id),
     ),
+  fc.tuple(fc.constantFrom("p", "q", "r"), fc.constantFrom(1, 3)).map((args) => commands.createField(...args)),
+  fc.constantFrom(1, 2, 3).map((fieldId) => command({ actor: "realm" }, "profile-field.delete", { fieldId }, 2)),
+  { weight: 2, arbitrary: fc.tuple(fc.constantFrom(1, 2, 3), userId).map((args) => commands.enter(...args)) },
   fc.tuple(settings, fc.constantFrom(null, "Owner", "Ann"), userId).map(([changed, fullName, id]) => {
     const change = { settings: changed, fullName, password: null };
     return command({ actor: "user", id }, "user.change-settings", change, id);

@@ -207,6 +207,23 @@ export const commands = {
       },
       callerId,
     ),
+  createField: (name: string, type: number): Command<"profile-field.create"> =>
+    command(
+      { actor: "realm" },
+      "profile-field.create",
+      {
+        type,
+        name,
+        hint: "",
+        fieldData: { a: { text: "A", order: "1" } },
+        displayInSummary: false,
+        isRequired: false,
+        isEditableByUser: true,
+      },
+      ownerId,
+    ),
+  enter: (fieldId: number, userId: number): Command<"profile-data.set"> =>
+    command({ actor: "realm" }, "profile-data.set", { data: [{ id: fieldId, value: "a", parsed: null }] }, userId),
   createChannel: (name: string, subscriberIds: readonly number[], callerId = ownerId): Command<"channel.create"> =>
     command({ actor: "realm" }, "channel.create", { ...channelOf(name), subscriberIds }, callerId),
   subscribe: (

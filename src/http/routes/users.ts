@@ -27,6 +27,7 @@ import { checkSpectator, knownMembers, type MemberOptions, memberBody, membersWi
 import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts";
 import { type AskResult, ok } from "../../runtime/entry.ts";
 import type { Passwords } from "../passwords.ts";
+import { readProfileData } from "./profile-fields.ts";
 
 export function userRoutes(passwords: Passwords) {
   return [
@@ -140,7 +141,7 @@ function change(call: Call<ChangeParams>, target: UserTarget): Promise<AskResult
     target,
     fullName: params.full_name ?? null,
     role: params.role ?? null,
-    profileData: params.profile_data ?? [],
+    profileData: readProfileData(params.profile_data ?? []),
     newEmail: params.new_email ?? null,
   });
 }

@@ -6,6 +6,7 @@ import { ChannelsProjection, SubscriptionsProjection } from "./channels.ts";
 import { RealmEmojiProjection } from "./emoji.ts";
 import { GroupsProjection } from "./groups.ts";
 import { PeopleVersions } from "./people-versions.ts";
+import { ProfilesProjection } from "./profiles.ts";
 import type { Delta, Projection } from "./projection.ts";
 import { PresenceProjection, QueuesProjection, RealmProjection } from "./queues.ts";
 import { ApiKeysProjection, UsersProjection } from "./users.ts";
@@ -21,6 +22,7 @@ export class RealmProjections {
   readonly queues = new QueuesProjection();
   readonly presence = new PresenceProjection();
   readonly realmEmoji = new RealmEmojiProjection();
+  readonly profiles = new ProfilesProjection();
   readonly peopleVersions = new PeopleVersions();
   readonly #byTable = new Map<TableName, Projection[]>();
   readonly #counted = new Set<TableName>(this.peopleVersions.tables);
@@ -47,6 +49,7 @@ export class RealmProjections {
       this.queues,
       this.presence,
       this.realmEmoji,
+      this.profiles,
     ];
   }
 

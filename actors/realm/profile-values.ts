@@ -1,0 +1,85 @@
+/** Values of custom profile fields (public API: /users/me/profile_data; spec 4.8, profile_data): all of a request or nothing. */
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { ProfileFieldRecord, ProfileValueRecord, UserRecord } from "../../schemas/records.ts";
+import { resolveContent } from "../../src/domain/markdown/render.ts";
+import { mentionResolver } from "../../src/domain/mention-resolver.ts";
+import { isAdministrator } from "../../src/domain/permissions.ts";
+import { isRendered, readValue } from "../../src/domain/profile-fields.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { Command, ProfileValueChange } from "../commands.ts";
+import { callerOf, done, type Outcome } from "../decide.ts";
+import { type Effect, effects } from "../effects.ts";
+
+/** PATCH and DELETE /users/me/profile_data: what is removed is set to nothing. */
+export function changeOwnProfile(_context: unknown, asked: Command<"profile-data.set">, view: View): Outcome {
+  const user = callerOf(asked, view);
+  if (user === null) return refuse.insufficientPermission();
+  if (user.botType !== null) return refuse.botsNotAllowed();
+  const changed = setProfileValues(view, user, asked.params.data, user);
+  return "kind" in changed ? changed : done({}, changed.effects);
+}
+
+/**
+ * Sets values of a person's profile, each with its event; what is as it was makes none. Of two for one field the later counts.
+ * @param caller whose right it is: administrators change every field, others those that people may edit; null: the server
+ */
+export function setProfileValues(
+  view: View,
+  user: UserRecord,
+  data: readonly ProfileValueChange[],
+  caller: UserRecord | null,
+): { readonly effects: readonly Effect[] } | Refusal {
+  const changes = new Map<number, Effect[]>();
+  for (const change of data) {
+    const field = view.profiles.field(change.id);
+    if (field === undefined) return refuse.badRequest(`Field id ${change.id} not found.`);
+    const effectsOrRefusal = changeValue(view, user, { field, change, caller });
+    if ("kind" in effectsOrRefusal) return effectsOrRefusal;
+    changes.set(change.id, effectsOrRefusal);
+  }
+  return { effects: [...changes.values()].flat() };
+}
+
+interface ValueChange {
+  readonly field: ProfileFieldRecord;
+  readonly change: ProfileValueChange;
+  readonly caller: UserRecord | null;
+}
+
+function changeValue(view: View, user: UserRecord, { field, change, caller }: ValueChange): Effect[] | Refusal {
+  if (caller !== null && !isAdministrator(caller) && !field.isEditableByUser) {
+    return refuse.badRequest("You are not allowed to change this field. Contact an administrator to update it.");
+  }
+  const before = view.profiles.valuesOf(user.id).get(field.id);
+  const { value } = change;
+  if (value === null || value.length === 0) {
+    if (before === undefined) return [];
+    return [effects.remove("profileValues", [user.id, field.id]), valueEvent(user.id, { id: field.id, value: null })];
+  }
+  const read = readValue(view, field, value, caller);
+  if ("kind" in read) return read;
+  if (read.text === before?.value) return [];
+  const hasMarkdown = isRendered(field) && change.parsed !== null;
+  const row: ProfileValueRecord = {
+    userId: user.id,
+    fieldId: field.id,
+    value: read.text,
+    renderedValue: hasMarkdown ? resolveContent(change.parsed, mentionResolver(view, caller ?? user)).html : null,
+  };
+  const rendered = row.renderedValue === null ? {} : { rendered_value: row.renderedValue };
+  return [
+    effects.put("profileValues", [user.id, field.id], row),
+    valueEvent(user.id, { id: field.id, value: row.value, ...rendered }),
+  ];
+}
+
+interface ValueBody {
+  readonly id: number;
+  readonly value: string | null;
+  readonly rendered_value?: string;
+}
+
+export function valueEvent(userId: number, body: ValueBody): Effect {
+  const person = { user_id: userId, custom_profile_field: body };
+  return effects.emit("realm_user", { op: "update", person }, { to: "realm" });
+}

@@ -1,0 +1,90 @@
+// `users`: GET /users in an organization of 10,000 people, as many as N connections get through. The floor answers the very bytes
+// that our server answered (bench/floors/answer.ts): with kept bytes on both sides, what is left is routing and authentication.
+
+import { Api } from "../lib/api.ts";
+import { buildRequest } from "../lib/http-request.ts";
+import {
+  bottleneckNotes,
+  failureChecks,
+  sameSizeCheck,
+  throughputMeasures,
+  throughputSeries,
+} from "../lib/measures.ts";
+import { populate } from "../lib/populate.ts";
+import type { Outcome } from "../lib/result.ts";
+import { alternate, type Context, generate, openFloor, paceOf, runSeconds, type Scenario } from "../lib/scenario.ts";
+
+const PATH = "/users";
+
+export const users: Scenario = {
+  name: "users",
+  summary: "GET /users of 10,000 people, from kept bytes",
+  floor: "floors/answer",
+  // Accounts by the thousand are written before the server starts.
+  worksOnUrl: false,
+  sizes: {
+    tiny: {
+      connections: 2,
+      ratePerSecond: 0,
+      durationSeconds: 0.2,
+      warmupSeconds: 0.1,
+      runs: 1,
+      users: 300,
+      receivers: 0,
+    },
+    small: {
+      connections: 8,
+      ratePerSecond: 0,
+      durationSeconds: 1,
+      warmupSeconds: 1,
+      runs: 2,
+      users: 10_000,
+      receivers: 0,
+    },
+    full: {
+      connections: 16,
+      ratePerSecond: 0,
+      durationSeconds: 8,
+      warmupSeconds: 2,
+      runs: 5,
+      users: 10_000,
+      receivers: 0,
+    },
+  },
+  run,
+};
+
+async function run(context: Context): Promise<Outcome> {
+  const { settings } = context;
+  const server = await context.openServer((folder) => populate(folder, settings.users));
+  const api = new Api(server, server.credentials);
+  const answers = { [`GET /api/v1${PATH}`]: await api.call("GET", PATH) };
+  const floor = await openFloor(context, {
+    program: "floors/answer",
+    input: { variable: "ANSWERS_FILE", value: answers },
+  });
+  const title = `GET /users (${settings.users} made)`;
+  const host = `${server.address.host}:${server.address.port}`;
+  const request = buildRequest({ method: "GET", path: `/api/v1${PATH}`, authorization: api.authorization, host });
+  const pair = await alternate(context, {
+    label: title,
+    seconds: runSeconds(settings),
+    server,
+    floor,
+    run: ({ address, watch }) =>
+      generate(context, {
+        kind: "http-load",
+        address,
+        watch,
+        cycles: [[request]],
+        connections: settings.connections,
+        pace: paceOf(settings, null),
+      }),
+  });
+  return {
+    measures: throughputMeasures({ prefix: "users", noun: "answer", title }, pair, (result) => result.perSecond),
+    series: [throughputSeries(`${title}, per second`, pair, (result) => result.perSecond)],
+    checks: [...failureChecks(title, pair), ...sameSizeCheck(title, pair, 0)],
+    notes: bottleneckNotes(title, pair),
+  };
+}

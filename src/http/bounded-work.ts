@@ -1,0 +1,27 @@
+/** Work on the thread pool, which LMDB's neighbours share (pitfalls 1.1): so many at a time, so many waiting, the rest refused. */
+export class BoundedWork {
+  readonly #concurrentMax: number;
+  readonly #waitingMax: number;
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(concurrentMax: number, waitingMax: number) {
+    this.#concurrentMax = concurrentMax;
+    this.#waitingMax = waitingMax;
+  }
+
+  /** In order of arrival. null: too many are waiting. */
+  async run<T>(work: () => Promise<T>): Promise<T | null> {
+    if (this.#running < this.#concurrentMax) this.#running++;
+    else if (this.#waiting.length >= this.#waitingMax) return null;
+    // Who is done hands the place over: a newcomer cannot take it in between.
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#running--;
+      else next();
+    }
+  }
+}

@@ -1,0 +1,462 @@
+/**
+ * Pictures of people (issue "People", Avatars; spec 2.6, 2.9): upload and removal, what others are told and where they find it,
+ * and pictures that mean harm: they are decoded and re-encoded, never served as they were sent.
+ */
+import { createHash } from "node:crypto";
+import sharp from "sharp";
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client } from "../support/client.ts";
+import {
+  botOf,
+  type Event,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  setUserSettings,
+  success,
+} from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import { animation, fetchPage, longGif, lookAt, picture, pngThatSays, upload } from "../support/pictures.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner, url } = server;
+const member = await personOf(server, "member");
+const path = "/users/me/avatar";
+const png = await picture("png", 120, 80);
+const undecodable = refusal("Could not decode image; did you upload an image file?");
+const tooLarge = refusal("Image size exceeds limit.");
+
+/** Whoever uploads here is nobody else's business. */
+let count = 0;
+function somebody(): Promise<Client> {
+  return personOf(server, `somebody-${++count}-`);
+}
+
+function gravatar(email: string, version: number, size = ""): string {
+  const digest = createHash("md5").update(email).digest("hex");
+  return `https://secure.gravatar.com/avatar/${digest}?d=identicon${size}&version=${version}`;
+}
+
+function emailOf(client: Client): string {
+  return client.account?.email ?? "";
+}
+
+async function seenBy(viewer: Client, userId: number, clientGravatar: boolean): Promise<Event> {
+  const { body } = await viewer.get("/users", { client_gravatar: clientGravatar });
+  return body.members.find((user: Event) => user.user_id === userId);
+}
+
+function pageOf(address: string) {
+  return fetchPage(url, address);
+}
+
+t.test("[spec 2.6] an uploaded picture is served re-encoded, in two sizes, under an address of its own", async (t) => {
+  const person = await somebody();
+  const { status, body } = await upload(person, path, png);
+  t.strictSame({ status, body }, success({ avatar_url: body.avatar_url }));
+  t.match(body.avatar_url, /^\/user_avatars\/1\/[0-9a-f]{32}\.png\?version=2$/);
+  const small = await pageOf(body.avatar_url);
+  const medium = await pageOf(body.avatar_url.replace(".png", "-medium.png"));
+  for (const [page, size] of [
+    [small, limits.avatar_size_px],
+    [medium, limits.avatar_medium_size_px],
+  ] as const) {
+    t.equal(page.status, 200);
+    t.equal(page.headers.get("Content-Type"), "image/png", "what it is is ours to say");
+    t.equal(page.headers.get("X-Content-Type-Options"), "nosniff");
+    t.match(page.headers.get("Content-Security-Policy"), /default-src 'none'/);
+    t.match(page.headers.get("Cache-Control"), /max-age=\d{6,}/);
+    t.strictSame(await lookAt(page.bytes), { format: "png", width: size, height: size, pages: 1, hasMetadata: false });
+  }
+  t.notOk(small.bytes.equals(png));
+});
+
+t.test(
+  "[spec 2.6, 2.9] null is only for users without an uploaded picture, whatever client_gravatar says",
+  async (t) => {
+    const person = await somebody();
+    const email = emailOf(person);
+    const channel = { type: "stream", to: "general", topic: "pictures", content: "look" };
+    const sent = (await person.post("/users/me/subscriptions", { subscriptions: [{ name: "general" }] })).status;
+    t.equal(sent, 200);
+    const { id } = (await person.post("/messages", channel)).body;
+    const inMessage = async (clientGravatar: boolean) => {
+      const { body } = await owner.get("/messages", {
+        anchor: id,
+        num_before: 0,
+        num_after: 0,
+        client_gravatar: clientGravatar,
+      });
+      return body.messages[0].avatar_url;
+    };
+    t.equal((await seenBy(owner, person.userId, true)).avatar_url, null);
+    t.equal((await seenBy(owner, person.userId, false)).avatar_url, gravatar(email, 1));
+    t.equal(await inMessage(true), null);
+    t.equal(await inMessage(false), gravatar(email, 1));
+    setUserSettings(server, person.userId, { email_address_visibility: 4 });
+    t.equal((await seenBy(owner, person.userId, true)).avatar_url, gravatar(email, 1), "the address is hidden");
+    setUserSettings(server, person.userId, { email_address_visibility: 1 });
+
+    const { avatar_url: uploaded } = (await upload(person, path, png)).body;
+    for (const visibility of [1, 4]) {
+      setUserSettings(server, person.userId, { email_address_visibility: visibility });
+      for (const clientGravatar of [true, false]) {
+        const user = await seenBy(owner, person.userId, clientGravatar);
+        t.match(user, { avatar_url: uploaded, avatar_version: 2 });
+        t.equal(await inMessage(clientGravatar), uploaded);
+      }
+    }
+    t.equal((await person.get("/users/me")).body.avatar_url, uploaded);
+  },
+);
+
+t.test(
+  "[behaviour 4.4] everybody is told once, each in the form of their queue; /register says the same afterwards",
+  async (t) => {
+    const person = await somebody();
+    const stranger = await personOf(server, "told-guest", roles.guest);
+    const types = { event_types: ["realm_user", "message"], fetch_event_types: ["realm_user"] };
+    const plain = await Follower.of(member, { ...types, client_gravatar: false });
+    const saving = await Follower.of(member, { ...types, client_gravatar: true });
+    const own = await Follower.of(person, types);
+    const guest = await Follower.of(stranger, types);
+    const uploaded = (await upload(person, path, png)).body.avatar_url;
+    const expected = {
+      type: "realm_user",
+      op: "update",
+      person: {
+        user_id: person.userId,
+        avatar_source: "U",
+        avatar_url: uploaded,
+        avatar_url_medium: uploaded.replace(".png", "-medium.png"),
+        avatar_version: 2,
+      },
+    };
+    for (const follower of [plain, saving, own, guest]) {
+      await follower.settled();
+      t.strictSame(follower.ofType("realm_user"), [expected]);
+    }
+    const after = await person.register({ fetch_event_types: ["realm_user"] });
+    t.match(after, {
+      avatar_source: "U",
+      avatar_url: uploaded,
+      avatar_url_medium: expected.person.avatar_url_medium,
+    });
+    const known = (state: Event) => state.realm_users.find((user: Event) => user.user_id === person.userId);
+    const { avatar_url, avatar_version } = expected.person;
+    t.strictSame(
+      known(after),
+      { ...known(own.state), avatar_url, avatar_version },
+      "state before + event = state after",
+    );
+
+    const removed = await person.delete(path);
+    t.strictSame(outcome(removed), success({ avatar_url: gravatar(emailOf(person), 3) }));
+    const back = {
+      user_id: person.userId,
+      avatar_source: "G",
+      avatar_url: gravatar(emailOf(person), 3),
+      avatar_url_medium: gravatar(emailOf(person), 3, "&s=500"),
+      avatar_version: 3,
+    };
+    await plain.settled();
+    await saving.settled();
+    t.strictSame(plain.ofType("realm_user").at(-1).person, back);
+    t.strictSame(
+      saving.ofType("realm_user").at(-1).person,
+      { ...back, avatar_url: null, avatar_url_medium: null },
+      "the client computes it",
+    );
+  },
+);
+
+t.test(
+  "[issue, Avatars] what was replaced or removed is served no longer; removing nothing is told to nobody",
+  async (t) => {
+    const person = await somebody();
+    const first = (await upload(person, path, png)).body.avatar_url;
+    const second = (await upload(person, path, png)).body.avatar_url;
+    await realmOf(server).files.idle();
+    t.not(first, second, "every upload has a name of its own");
+    t.equal((await pageOf(first)).status, 404);
+    t.equal((await pageOf(first.replace(".png", "-medium.png"))).status, 404);
+    t.equal((await pageOf(second)).status, 200);
+    t.equal((await person.delete(path)).status, 200);
+    await realmOf(server).files.idle();
+    t.equal((await pageOf(second)).status, 404);
+    const changes = await watchChanges(owner);
+    t.strictSame(outcome(await person.delete(path)), success({ avatar_url: gravatar(emailOf(person), 4) }));
+    t.strictSame(await changes(), []);
+  },
+);
+
+t.test("[issue, Avatars] uploads of one person at the same time leave one picture and no other file", async (t) => {
+  const person = await somebody();
+  const answers = await Promise.all(
+    Array.from({ length: limits.uploads_per_user_max }, () => upload(person, path, png)),
+  );
+  await realmOf(server).files.idle();
+  const addresses = answers.map(({ body }) => body.avatar_url);
+  const statuses = await Promise.all(addresses.map(async (address) => (await pageOf(address)).status));
+  t.strictSame(statuses.sort(), [200, 404, 404]);
+  const { avatar_url: current } = (await person.get("/users/me")).body;
+  t.equal((await pageOf(current)).status, 200);
+});
+
+t.test("[issue, Avatars] four formats are known by their content, whatever the client calls them", async (t) => {
+  const person = await somebody();
+  for (const format of ["png", "jpeg", "gif", "webp"] as const) {
+    for (const contentType of [`image/${format}`, "text/html", "x\u00ff"]) {
+      const { status, body } = await upload(person, path, await picture(format, 30, 300), { contentType });
+      t.equal(status, 200, `${format} as ${contentType}`);
+      const { headers, bytes } = await pageOf(body.avatar_url);
+      t.equal(headers.get("Content-Type"), "image/png");
+      t.match(await lookAt(bytes), { format: "png", width: 100, height: 100 });
+    }
+  }
+  for (const format of ["gif", "webp"] as const) {
+    const { body } = await upload(person, path, await animation(format, 3));
+    t.match(await lookAt((await pageOf(body.avatar_url)).bytes), { format: "png", pages: 1 }, "the first frame");
+  }
+});
+
+t.test(
+  "[issue, Avatars] nothing but the pixels survives: no metadata, nothing behind the picture; turned upright",
+  async (t) => {
+    const person = await somebody();
+    const red = { create: { width: 20, height: 40, channels: 3 as const, background: "red" } };
+    const half = await sharp({ create: { width: 20, height: 20, channels: 3, background: "blue" } })
+      .png()
+      .toBuffer();
+    const secret = "taken at home";
+    // Blue at the top as stored; orientation 6 says that the top is on the right.
+    const tagged = await sharp(red)
+      .composite([{ input: half, top: 0, left: 0 }])
+      .jpeg({ quality: 100 })
+      .withMetadata({ orientation: 6 })
+      .withExifMerge({ IFD0: { ImageDescription: secret } })
+      .toBuffer();
+    t.ok(tagged.includes(secret));
+    const { bytes } = await pageOf((await upload(person, path, tagged)).body.avatar_url);
+    t.strictSame(await lookAt(bytes), { format: "png", width: 100, height: 100, pages: 1, hasMetadata: false });
+    t.notOk(bytes.includes(secret));
+    const { data } = await sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true });
+    const colorAt = (x: number, y: number) => (data[(y * 100 + x) * 3] ?? 0) > 128;
+    t.strictSame([colorAt(10, 50), colorAt(90, 50)], [true, false], "red on the left, blue on the right");
+
+    const script = "<script>alert(1)</script>";
+    const zip = Buffer.from("PK\x03\x04", "latin1");
+    for (const format of ["png", "jpeg", "gif", "webp"] as const) {
+      const polyglot = Buffer.concat([await picture(format, 20, 20), Buffer.from(script), zip]);
+      const answer = await upload(person, path, polyglot, { filename: '"x.html"', contentType: "text/html" });
+      t.equal(answer.status, 200, format);
+      const page = await pageOf(answer.body.avatar_url);
+      t.equal(page.headers.get("Content-Type"), "image/png");
+      t.notOk(page.bytes.includes("<script>") || page.bytes.includes(zip), "no second nature");
+    }
+  },
+);
+
+const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><rect width="5" height="5"/></svg>';
+
+/** What is no picture, or a bad one, and how it is refused. */
+async function hostile(): Promise<Readonly<Record<string, readonly [Buffer | string, object]>>> {
+  const jpeg = await picture("jpeg", 200, 200);
+  const tiff = await sharp({ create: { width: 9, height: 9, channels: 3, background: "red" } })
+    .tiff()
+    .toBuffer();
+  const half = (bytes: Buffer) => bytes.subarray(0, Math.floor(bytes.length / 2));
+  return {
+    "an empty file": ["", undecodable],
+    text: ["no picture at all", undecodable],
+    HTML: ["<html><script>alert(1)</script></html>", undecodable],
+    SVG: [svg, undecodable],
+    "SVG with a prolog": [`<?xml version="1.0"?>${svg}`, undecodable],
+    "SVG that wants files": [svg.replace("<rect", '<image href="file:///etc/passwd"/><rect'), undecodable],
+    PDF: ["%PDF-1.4\n1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj\ntrailer<</Root 1 0 R>>", undecodable],
+    TIFF: [tiff, undecodable],
+    "a header and nothing else": [png.subarray(0, 33), undecodable],
+    "a PNG cut in the middle": [half(png), undecodable],
+    "a JPEG cut in the middle": [half(jpeg), undecodable],
+    "a GIF cut in the middle": [half(await picture("gif", 50, 50)), undecodable],
+    "a WebP cut in the middle": [half(await picture("webp", 200, 200)), undecodable],
+    "rows that are missing": [pngThatSays(500, 500, 3), undecodable],
+    "a size of zero": [pngThatSays(0, 10), undecodable],
+    "more than picture_pixels_max": [pngThatSays(limits.picture_pixels_max / 8000 + 1, 8000, 1), tooLarge],
+    "60,000 by 60,000": [pngThatSays(60_000, 60_000, 1), tooLarge],
+    "the largest numbers": [pngThatSays(0x7fffffff, 0x7fffffff, 0), undecodable],
+    "the words of another format": [Buffer.concat([Buffer.from("GIF89a"), png]), undecodable],
+  };
+}
+
+t.test(
+  "[issue, Avatars] what is no picture, a cut or a lying one is refused, changes nothing and stops nobody",
+  async (t) => {
+    const person = await somebody();
+    const changes = await watchChanges(owner);
+    for (const [what, [bytes, expected]] of Object.entries(await hostile())) {
+      t.strictSame(outcome(await upload(person, path, bytes)), expected, what);
+    }
+    t.strictSame(await changes(), []);
+    t.equal((await seenBy(owner, person.userId, true)).avatar_url, null);
+    const many = await upload(person, path, longGif(10_000));
+    t.equal(many.status, 200, "10,000 frames are one picture: the first");
+  },
+);
+
+t.test("[S3] picture_pixels_max: a picture of that many pixels is decoded", async (t) => {
+  const person = await somebody();
+  const { status } = await upload(person, path, pngThatSays(limits.picture_pixels_max / 5000, 5000));
+  t.equal(status, 200);
+});
+
+t.test(
+  "[S3] pictures_waiting_max: more pictures at once than may wait are refused with 503, and the others made",
+  async (t) => {
+    const crowd = limits.pictures_concurrent_max + limits.pictures_waiting_max + 4;
+    const people = await Promise.all(Array.from({ length: crowd }, somebody));
+    const large = pngThatSays(4000, 4000);
+    const answers = await Promise.all(people.map((person) => upload(person, path, large)));
+    const statuses = answers.map(({ status }) => status);
+    t.ok(statuses.includes(200));
+    t.strictSame(
+      statuses.filter((status) => status !== 200 && status !== 503),
+      [],
+    );
+    const refused = answers.find(({ status }) => status === 503);
+    t.match(refused?.body ?? { code: "OVERLOADED" }, { code: "OVERLOADED" });
+    t.equal((await upload(owner, path, png)).status, 200, "afterwards there is room");
+  },
+);
+
+t.test(
+  "[issue, Avatars] only names of our making lead to files: 404 for everything else, and no way out",
+  async (t) => {
+    const { avatar_url: address } = (await upload(await somebody(), path, png)).body;
+    const [name = ""] = /[0-9a-f]{32}\.png/.exec(address) ?? [];
+    const unknown = [
+      "/user_avatars/",
+      "/user_avatars/1",
+      "/user_avatars/1/",
+      `/user_avatars/2/${name}`,
+      `/user_avatars//${name}`,
+      `/user_avatars/1/${"0".repeat(32)}.png`,
+      `/user_avatars/1/${name.toUpperCase()}`,
+      `/user_avatars/1/emoji/images/${name}`,
+      `/user_avatars/1/${name.replace("png", "gif")}`,
+      `/user_avatars/1/${name.replace("png", "html")}`,
+      `/user_avatars/1/${name}%00`,
+      `/user_avatars/1/${name}%0a`,
+      `/user_avatars/1/${name}/`,
+      "/user_avatars/1/..%2f..%2fdata.mdb",
+      "/user_avatars/1/%2e%2e/%2e%2e/data.mdb",
+      "/user_avatars/1/..%5c..%5cdata.mdb",
+      "/user_avatars/..%2f1%2ffiles%2favatars",
+      "/user_avatars/%2fetc%2fpasswd",
+      "/user_avatars/1/.",
+    ];
+    for (const one of unknown) {
+      const page = await pageOf(one);
+      t.equal(page.status, 404, one);
+      t.match(JSON.parse(page.bytes.toString()), { result: "error", code: "NOT_FOUND" });
+    }
+    t.equal((await pageOf(address)).status, 200);
+    const posted = await fetch(`${url}${address}`, { method: "POST" });
+    t.equal(posted.status, 405);
+  },
+);
+
+t.test(
+  "[public API, avatar] GET /avatar/{user} leads to the picture, also the larger one, by id and by address",
+  async (t) => {
+    const person = await somebody();
+    const email = emailOf(person);
+    const ask = (viewer: Client | null, who: string | number) =>
+      fetchPage(url, `/avatar/${who}`, viewer === null ? {} : { Authorization: viewer.authorization });
+    const locationOf = async (viewer: Client | null, who: string | number) => {
+      const page = await ask(viewer, who);
+      t.equal(page.status, 302, String(who));
+      return page.headers.get("Location");
+    };
+    t.equal(await locationOf(member, person.userId), gravatar(email, 1));
+    t.equal(await locationOf(member, `${person.userId}/medium`), gravatar(email, 1, "&s=500"));
+    const uploaded = (await upload(person, path, png)).body.avatar_url;
+    for (const who of [person.userId, email, email.toUpperCase(), encodeURIComponent(email)]) {
+      t.equal(await locationOf(member, who), uploaded);
+      t.equal(await locationOf(member, `${who}/medium`), uploaded.replace(".png", "-medium.png"));
+    }
+    // Nobody learns who is here who does not know (S1).
+    for (const stranger of [null, owner.anonymous()]) {
+      t.equal(await locationOf(stranger, email), gravatar(email, 1));
+      t.equal(await locationOf(stranger, person.userId), gravatar(`user${person.userId}@`, 1));
+      t.equal(await locationOf(stranger, 999_999), gravatar("user999999@", 1), "as for somebody who is not there");
+    }
+    setUserSettings(server, person.userId, { email_address_visibility: 4 });
+    t.equal(await locationOf(member, email), gravatar(email, 1), "a hidden address is nobody's");
+    t.equal(await locationOf(person, email), uploaded, "but to oneself");
+    setRealmSettings(server, { enable_spectator_access: true });
+    t.equal(await locationOf(null, person.userId), uploaded, "[D27] a spectator sees what GET /users shows");
+    setRealmSettings(server, { enable_spectator_access: false });
+    for (const bad of ["", "x", "medium", "%0d%0aX-Evil:%201", "a@b@c", "1/2"]) {
+      t.equal((await ask(member, bad)).status, 404, bad);
+    }
+  },
+);
+
+t.test("[D27] a spectator's list has uploaded pictures, and no hash of an address", async (t) => {
+  const person = await somebody();
+  setRealmSettings(server, { enable_spectator_access: true });
+  const anonymous = owner.anonymous();
+  t.notMatch((await seenBy(anonymous, person.userId, false)).avatar_url, gravatar(emailOf(person), 1));
+  const uploaded = (await upload(person, path, png)).body.avatar_url;
+  t.equal((await seenBy(anonymous, person.userId, true)).avatar_url, uploaded);
+  setRealmSettings(server, { enable_spectator_access: false });
+});
+
+t.test(
+  "[public API, register] the organization's icon is there: a picture of 100 pixels, always the same",
+  async (t) => {
+    const { realm_icon_url: icon } = await owner.register({ fetch_event_types: ["realm"] });
+    const { body: settings } = await owner.get("/server_settings");
+    t.equal(settings.realm_icon, icon);
+    const page = await fetchPage("", String(icon));
+    t.equal(page.status, 200);
+    t.equal(page.headers.get("Content-Type"), "image/png");
+    t.match(await lookAt(page.bytes), { format: "png", width: 100, height: 100 });
+    await sharp(page.bytes, { failOn: "warning" }).raw().toBuffer();
+    t.ok((await fetchPage("", String(icon))).bytes.equals(page.bytes));
+  },
+);
+
+t.test("[behaviour 1.8] /register names the bound", async (t) => {
+  t.equal((await owner.register({ fetch_event_types: ["realm"] }))["max_avatar_file_size_mib"], 5);
+});
+
+t.test("[public API, avatar] bots have pictures, too; who is deactivated changes none", async (t) => {
+  const bot = await botOf(server, "painter", owner);
+  t.equal((await upload(bot, path, png)).status, 200);
+  const former = await somebody();
+  const { avatar_url: kept } = (await upload(former, path, png)).body;
+  t.equal((await owner.delete(`/users/${former.userId}`)).status, 200);
+  t.match(outcome(await upload(former, path, png)), { status: 401, body: { code: "USER_DEACTIVATED" } });
+  t.equal((await pageOf(kept)).status, 200, "the picture stands beside what they wrote");
+});
+
+t.test("[M2, E2] after a restart the picture is served, and a queue of before is told of the change", async (t) => {
+  const first = await startTestServer(t);
+  const { avatar_url: before } = (await upload(first.owner, path, png)).body;
+  const queue = await first.owner.register({ event_types: ["realm_user"], fetch_event_types: [] });
+  const { avatar_url: after } = (await upload(first.owner, path, png)).body;
+  await first.stop();
+  const second = await startTestServer(t, { dataDir: first.dataDir });
+  t.equal((await fetchPage(second.url, after)).status, 200);
+  t.equal((await fetchPage(second.url, before)).status, 404);
+  const { body } = await second.owner.get("/events", { queue_id: queue.queue_id, last_event_id: queue.last_event_id });
+  t.match(body.events, [{ op: "update", person: { user_id: 2, avatar_url: after, avatar_version: 3 } }]);
+});

@@ -1,0 +1,325 @@
+/**
+ * Custom emoji (issue "People", Status; public API: upload-custom-emoji, get-custom-emoji, deactivate-custom-emoji): names and
+ * who may use them, pictures that move, who may take one away, and what messages show.
+ */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { type Role, roles } from "../../schemas/types.ts";
+import { EMOJI_NAME_CHARS_MAX } from "../../src/domain/markdown/bounds.ts";
+import type { Client } from "../support/client.ts";
+import {
+  botOf,
+  type Event,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  success,
+  systemGroup,
+} from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import {
+  animation,
+  fetchPage,
+  longGif,
+  lookAt,
+  multipart,
+  multipartType,
+  picture,
+  upload,
+} from "../support/pictures.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner, url } = server;
+const people: Readonly<Record<string, Client>> = Object.fromEntries(
+  await Promise.all(
+    Object.entries(roles).map(async ([name, role]) => [name, await personOf(server, `one-${name}`, role)] as const),
+  ),
+);
+const member = await personOf(server, "member");
+const png = await picture("png", 40, 20);
+const undecodable = refusal("Could not decode image; did you upload an image file?");
+const insufficient = refusal("Insufficient permission");
+
+const pathOf = (name: string) => `/realm/emoji/${encodeURIComponent(name)}`;
+const add = (client: Client, name: string, bytes: Buffer | string = png, more = {}) =>
+  upload(client, pathOf(name), bytes, more);
+
+async function emojiNamed(name: string): Promise<Event> {
+  const { body } = await owner.get("/realm/emoji");
+  return Object.values(body.emoji).find((emoji) => (emoji as Event).name === name && !(emoji as Event).deactivated);
+}
+
+t.test(
+  "[public API, upload-custom-emoji] everybody is told and sees it; the picture is 64 pixels square",
+  async (t) => {
+    const types = { event_types: ["realm_emoji", "message"], fetch_event_types: ["realm_emoji"] };
+    const followers = [await Follower.of(member, types), await Follower.of(people["guest"] ?? owner, types)];
+    t.strictSame(outcome(await add(member, "green tick")), success());
+    const emoji = await emojiNamed("green_tick");
+    t.strictSame(emoji, {
+      id: emoji.id,
+      name: "green_tick",
+      source_url: emoji.source_url,
+      still_url: null,
+      deactivated: false,
+      author_id: member.userId,
+    });
+    t.match(emoji.source_url, /^\/user_avatars\/1\/emoji\/images\/[0-9a-f]{32}\.png$/);
+    const page = await fetchPage(url, emoji.source_url);
+    t.equal(page.headers.get("Content-Type"), "image/png");
+    t.equal(page.headers.get("X-Content-Type-Options"), "nosniff");
+    const size = limits.emoji_size_px;
+    t.strictSame(await lookAt(page.bytes), { format: "png", width: size, height: size, pages: 1, hasMetadata: false });
+    const all = (await owner.get("/realm/emoji")).body.emoji;
+    t.strictSame(all[emoji.id], emoji, "by id");
+    for (const follower of followers) {
+      await follower.settled();
+      const [event, ...more] = follower.ofType("realm_emoji");
+      t.strictSame(event, { type: "realm_emoji", op: "update", realm_emoji: all });
+      t.strictSame(more, []);
+      const state = await follower.client.register({ fetch_event_types: ["realm_emoji"] });
+      t.strictSame(state["realm_emoji"], event.realm_emoji, "state before + event = state after");
+    }
+  },
+);
+
+t.test(
+  "[public API, upload-custom-emoji] names: letters, digits, dashes, underscores, periods; blanks are underscores",
+  async (t) => {
+    const badCharacters = refusal(
+      "Emoji names must contain only lowercase English letters, digits, spaces, dashes, underscores, and periods.",
+    );
+    const badEnd = refusal("Emoji names must end with either an English letter or digit.");
+    const longest = "n".repeat(limits.emoji_name_code_points_max);
+    const bad: readonly (readonly [string, object])[] = [
+      [" ", refusal("Emoji name is missing")],
+      ["Upper", badCharacters],
+      ["über", badCharacters],
+      ["a+b", badCharacters],
+      ["a:b", badCharacters],
+      ["a/b", badCharacters],
+      ["a\nb", badCharacters],
+      ["<b>", badCharacters],
+      ["ends-", badEnd],
+      ["ends_", badEnd],
+      ["ends.", badEnd],
+      [`${longest}n`, refusal(`emoji_name is too long (limit: ${limits.emoji_name_code_points_max} characters)`)],
+    ];
+    const changes = await watchChanges(owner);
+    for (const [name, expected] of bad) t.strictSame(outcome(await add(owner, name)), expected, JSON.stringify(name));
+    t.strictSame(await changes(), []);
+    for (const name of ["qx", "0", "my-emoji_2.0", "  around  ", longest]) {
+      t.equal((await add(member, name)).status, 200, name);
+    }
+    t.ok(await emojiNamed("around"), "blanks around are none of it");
+    t.ok(limits.emoji_name_code_points_max <= EMOJI_NAME_CHARS_MAX, "messages can name all of them");
+  },
+);
+
+t.test(
+  "[public API, upload-custom-emoji] an active name is taken; a deactivated one is free, and the old emoji stays",
+  async (t) => {
+    t.equal((await add(member, "taken")).status, 200);
+    const first = await emojiNamed("taken");
+    const exists = refusal("A custom emoji with this name already exists.");
+    t.strictSame(outcome(await add(member, "taken")), exists);
+    t.strictSame(outcome(await add(owner, "taken")), exists);
+    t.strictSame(outcome(await member.delete(pathOf("taken"))), success());
+    t.equal((await add(owner, "taken")).status, 200);
+    const second = await emojiNamed("taken");
+    t.not(second.id, first.id);
+    t.strictSame((await owner.get("/realm/emoji")).body.emoji[first.id], { ...first, deactivated: true });
+    t.equal((await fetchPage(url, first.source_url)).status, 200, "what was written with it keeps its picture");
+  },
+);
+
+t.test("[public API, upload-custom-emoji] names of built-in emoji are for administrators", async (t) => {
+  const override = refusal("Only administrators can override default emoji.");
+  for (const name of ["tada", "zulip"]) {
+    t.strictSame(outcome(await add(people["moderator"] ?? owner, name)), override, name);
+  }
+  t.equal((await add(people["administrator"] ?? owner, "tada")).status, 200);
+});
+
+t.test("[public API, can_add_custom_emoji_group] role x who may add", async (t) => {
+  const groups: Readonly<Record<string, number>> = {
+    "role:members": roles.member,
+    "role:administrators": roles.administrator,
+    "role:everyone": roles.member,
+    "role:nobody": 0,
+  };
+  for (const [group, roleMax] of Object.entries(groups)) {
+    setRealmSettings(server, { can_add_custom_emoji_group: systemGroup(server, group) });
+    for (const [name, role] of Object.entries(roles) as [string, Role][]) {
+      const answer = await add(people[name] ?? owner, `${group.replace("role:", "")}-${name}`);
+      // Guests never, whatever group holds it.
+      t.strictSame(outcome(answer), role <= roleMax ? success() : insufficient, `${name}, ${group}`);
+    }
+  }
+  setRealmSettings(server, { can_add_custom_emoji_group: undefined });
+  const state = await member.register({ fetch_event_types: ["realm"] });
+  t.equal(state["realm_can_add_custom_emoji_group"], systemGroup(server, "role:members"), "the default");
+  t.match(state["server_supported_permission_settings"], { realm: { can_add_custom_emoji_group: Object } });
+  const bot = await botOf(server, "emoji-bot", owner);
+  t.equal((await add(bot, "from-a-bot")).status, 200);
+});
+
+t.test(
+  "[public API, deactivate-custom-emoji] its author and administrators may; everybody is told, once",
+  async (t) => {
+    const neither = refusal("Must be an organization administrator or emoji author");
+    for (const [name, role] of Object.entries(roles) as [string, Role][]) {
+      const emoji = `of-member-${name}`;
+      t.equal((await add(member, emoji)).status, 200);
+      const changes = await watchChanges(owner);
+      const answer = await (people[name] ?? owner).delete(pathOf(emoji));
+      const may = role <= roles.administrator;
+      t.strictSame(outcome(answer), may ? success() : neither, name);
+      const told = (await changes()) as Event[];
+      t.equal(told.length, may ? 1 : 0);
+      t.match(told, may ? [{ type: "realm_emoji", op: "update" }] : []);
+    }
+    t.strictSame(outcome(await member.delete(pathOf("of-member-guest"))), success(), "one's own");
+    const gone = refusal("Emoji 'of-member-guest' does not exist", "NOT_FOUND", 404);
+    t.strictSame(outcome(await member.delete(pathOf("of-member-guest"))), gone, "a second time");
+    t.strictSame(
+      outcome(await owner.delete(pathOf("green_nothing"))),
+      refusal("Emoji 'green_nothing' does not exist", "NOT_FOUND", 404),
+    );
+    t.strictSame(
+      outcome(await owner.delete(pathOf("heart"))),
+      refusal("Emoji 'heart' does not exist", "NOT_FOUND", 404),
+    );
+  },
+);
+
+t.test("[public API, upload-custom-emoji] what moves goes on moving, and has a still picture beside", async (t) => {
+  for (const format of ["gif", "webp"] as const) {
+    t.equal(
+      (await add(member, `moving-${format}`, await animation(format, 5), { contentType: "text/html" })).status,
+      200,
+    );
+    const emoji = await emojiNamed(`moving-${format}`);
+    const image = await fetchPage(url, emoji.source_url);
+    t.equal(image.headers.get("Content-Type"), `image/${format}`);
+    t.strictSame(await lookAt(image.bytes), { format, width: 64, height: 64, pages: 5, hasMetadata: false });
+    t.match(emoji.still_url, /^\/user_avatars\/1\/emoji\/images\/[0-9a-f]{32}-still\.png$/);
+    const still = await fetchPage(url, emoji.still_url);
+    t.equal(still.headers.get("Content-Type"), "image/png");
+    t.match(await lookAt(still.bytes), { format: "png", width: 64, height: 64, pages: 1 });
+  }
+  t.equal((await add(member, "one-frame", await picture("gif", 9, 9))).status, 200);
+  t.match(await emojiNamed("one-frame"), { still_url: null, source_url: /\.png$/ });
+});
+
+t.test(
+  "[S3] emoji_frames_max: that many frames are taken, one more is refused; no picture is refused as such",
+  async (t) => {
+    const tooLarge = refusal("Image size exceeds limit.");
+    const changes = await watchChanges(owner);
+    t.strictSame(outcome(await add(member, "many", longGif(limits.emoji_frames_max + 1))), tooLarge);
+    t.strictSame(outcome(await add(member, "many", longGif(10_000))), tooLarge);
+    t.strictSame(outcome(await add(member, "bad", "<svg xmlns='http://www.w3.org/2000/svg'/>")), undecodable);
+    t.strictSame(outcome(await add(member, "bad", png.subarray(0, 40))), undecodable);
+    const half = await animation("gif", 20);
+    t.strictSame(outcome(await add(member, "bad", half.subarray(0, 60))), undecodable);
+    t.strictSame(await changes(), []);
+    t.equal((await add(member, "many", longGif(limits.emoji_frames_max))).status, 200);
+  },
+);
+
+t.test("[behaviour 1.8] exactly one file of at most 5 MiB", async (t) => {
+  const exactlyOne = refusal("You must upload exactly one file.");
+  t.strictSame(outcome(await member.post(pathOf("nothing"))), exactlyOne);
+  const two = multipart([
+    { bytes: png, filename: '"a"' },
+    { bytes: png, filename: '"b"', name: "b" },
+  ]);
+  const headers = { "Content-Type": multipartType };
+  t.strictSame(outcome(await member.send("POST", pathOf("pair"), two, headers)), exactlyOne);
+  t.strictSame(outcome(await add(member, "large", Buffer.alloc(limits.emoji_bytes_max))), undecodable);
+  t.strictSame(
+    outcome(await add(member, "large", Buffer.alloc(limits.emoji_bytes_max + 1))),
+    refusal("Uploaded file is larger than the allowed limit of 5 MiB", "PAYLOAD_TOO_LARGE", 413),
+  );
+  t.strictSame(
+    outcome(await add(people["guest"] ?? owner, "large", "no picture")),
+    insufficient,
+    "who may not is told so first",
+  );
+});
+
+t.test("[M7] of two people who take one name at the same time, one has it; the other's file is removed", async (t) => {
+  const answers = await Promise.all([add(member, "wanted"), add(owner, "wanted")]);
+  t.strictSame(answers.map(({ status }) => status).sort(), [200, 400]);
+  await realmOf(server).files.idle();
+  const claimed = [...realmOf(server).view.realmEmoji.all()].filter(({ name }) => name === "wanted");
+  t.equal(claimed.length, 1);
+});
+
+t.test("[D25] a repetition with the same key has the same answer and makes no second emoji", async (t) => {
+  const headers = { "Idempotency-Key": "an-emoji" };
+  t.strictSame(outcome(await add(member, "once", png, { headers })), success());
+  const changes = await watchChanges(owner);
+  t.strictSame(outcome(await add(member, "once", png, { headers })), success());
+  t.strictSame(await changes(), []);
+});
+
+t.test("[public API, Markdown] a custom emoji is an image; it wins over a built-in one of its name", async (t) => {
+  await member.post("/users/me/subscriptions", { subscriptions: [{ name: "general" }] });
+  const rendered = async (content: string) => {
+    const id = await member.say("general", "emoji", content);
+    return (await member.get(`/messages/${id}`)).body.message.content;
+  };
+  const { source_url: tick } = await emojiNamed("green_tick");
+  const image = `<img alt=":green_tick:" class="emoji" src="${tick}" title="green tick">`;
+  t.equal(await rendered("look: :green_tick:"), `<p>look: ${image}</p>`);
+  t.equal(await rendered("`:green_tick:` :no_such_emoji:"), "<p><code>:green_tick:</code> :no_such_emoji:</p>");
+  const { source_url: tada } = await emojiNamed("tada");
+  t.equal(await rendered(":tada:"), `<p><img alt=":tada:" class="emoji" src="${tada}" title="tada"></p>`);
+  t.match(await rendered("🎉"), /emoji-1f389/, "the character stays what it is");
+  const id = await member.say("general", "emoji", ":green_tick:");
+  t.equal((await owner.delete(pathOf("green_tick"))).status, 200);
+  t.equal((await member.get(`/messages/${id}`)).body.message.content, `<p>${image}</p>`, "what was written keeps it");
+  t.equal(await rendered(":green_tick:"), "<p>:green_tick:</p>", "a deactivated one is text");
+  t.equal((await owner.delete(pathOf("tada"))).status, 200);
+  t.match(await rendered(":tada:"), /emoji-1f389/, "the built-in one is back");
+});
+
+t.test("[M2, E2] after a restart emoji are there, and a queue of before is told of what they are now", async (t) => {
+  const first = await startTestServer(t);
+  const queue = await first.owner.register({ event_types: ["realm_emoji"], fetch_event_types: [] });
+  t.equal((await add(first.owner, "kept")).status, 200);
+  t.equal((await first.owner.delete(pathOf("kept"))).status, 200);
+  const { emoji } = (await first.owner.get("/realm/emoji")).body;
+  await first.stop();
+  const second = await startTestServer(t, { dataDir: first.dataDir });
+  t.strictSame((await second.owner.get("/realm/emoji")).body.emoji, emoji);
+  t.equal((await fetchPage(second.url, emoji["1"].source_url)).status, 200);
+  const { body } = await second.owner.get("/events", { queue_id: queue.queue_id, last_event_id: queue.last_event_id });
+  t.equal(body.events.length, 2);
+  for (const event of body.events) t.match(event, { op: "update", realm_emoji: emoji });
+});
+
+t.test("[S3] emoji_per_realm_max: that many, deactivated ones too, and no more", async (t) => {
+  const { view, environment, projections } = realmOf(server);
+  const before = [...view.realmEmoji.all()];
+  const [some] = before;
+  if (some === undefined) throw new Error("there are emoji");
+  const fillers = Array.from({ length: limits.emoji_per_realm_max - before.length - 1 }, (_, index) => {
+    // Beyond the counter, so that no id is taken twice.
+    return { ...some, id: 100_000 + index, name: `filler-${index}`, isActive: false };
+  });
+  environment.transaction(() => {
+    for (const row of fillers) environment.put("realmEmoji", row.id, row);
+  });
+  for (const row of fillers) projections.apply({ table: "realmEmoji", key: row.id, row });
+  t.equal((await add(owner, "the-last")).status, 200);
+  t.strictSame(outcome(await add(owner, "one-more")), refusal("Too many custom emoji"));
+  await owner.delete(pathOf("the-last"));
+  t.strictSame(outcome(await add(owner, "one-more")), refusal("Too many custom emoji"));
+});

@@ -1,0 +1,174 @@
+/**
+ * POST /users/{user_id}/reactivate (public API: reactivate-user; behaviour 2.20): who may, what comes back, who is told; and that
+ * nothing of what was written meanwhile counts as received.
+ */
+import t from "tap";
+import { roles } from "../../schemas/types.ts";
+import type { Client } from "../support/client.ts";
+import {
+  botOf,
+  createChannel,
+  crowd,
+  type Event,
+  Follower,
+  outcome,
+  personOf,
+  refusal,
+  success,
+  systemGroup,
+} from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const administrator = await personOf(server, "administrator", roles.administrator);
+const moderator = await personOf(server, "moderator", roles.moderator);
+const member = await personOf(server, "member");
+const guest = await personOf(server, "guest", roles.guest);
+const general = 1;
+
+async function returns(by: Client, id: number) {
+  return outcome(await by.post(`/users/${id}/reactivate`));
+}
+
+t.test("[public API, reactivate-user] the account works again: key, list, channels; others are told", async (t) => {
+  const leaver = await personOf(server, "leaver");
+  const channel = await createChannel(owner, "shared", [owner, leaver]);
+  const subscribers = async () => {
+    const { body } = await owner.get("/streams");
+    return body.streams.find((record: Event) => record.stream_id === channel).subscriber_count;
+  };
+  await owner.delete(`/users/${leaver.userId}`);
+  t.equal(await subscribers(), 1);
+  const types = ["realm_user", "user_group", "subscription", "realm_bot", "message"];
+  const follower = await Follower.of(member, { event_types: types });
+  t.strictSame(await returns(administrator, leaver.userId), success());
+  t.equal((await leaver.get("/users/me")).body.is_active, true);
+  t.equal(await subscribers(), 2);
+  const { body } = await leaver.get("/users/me/subscriptions");
+  t.strictSame(body.subscriptions.map((own: Event) => own.name).sort(), ["general", "shared"]);
+  await follower.settled();
+  const group = (name: string) => ({
+    type: "user_group",
+    op: "add_members",
+    group_id: systemGroup(server, name),
+    user_ids: [leaver.userId],
+  });
+  t.strictSame(
+    follower.events.map(({ id: _id, ...event }) => event),
+    [
+      { type: "realm_user", op: "update", person: { user_id: leaver.userId, is_active: true } },
+      { type: "subscription", op: "peer_add", stream_ids: [general], user_ids: [leaver.userId] },
+      { type: "subscription", op: "peer_add", stream_ids: [channel], user_ids: [leaver.userId] },
+      group("role:members"),
+      group("role:fullmembers"),
+    ],
+  );
+  const said = await owner.say("shared", "again", "welcome back");
+  t.equal((await leaver.get(`/messages/${said}`)).status, 200);
+});
+
+t.test(
+  "[spec 4.8, 5] role matrix: administrators bring back everybody, owners alone an owner; bots come by their owner",
+  async (t) => {
+    const insufficient = refusal("Insufficient permission");
+    const clients = { owner, administrator, moderator, member, guest };
+    for (const [caller, client] of Object.entries(clients)) {
+      for (const [name, role] of Object.entries(roles)) {
+        const [id = 0] = await crowd(server, `${name} for ${caller}`, 1, role);
+        await owner.delete(`/users/${id}`);
+        const isAdmin = client === owner || client === administrator;
+        const expected = !isAdmin
+          ? insufficient
+          : role === roles.owner && client !== owner
+            ? refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL")
+            : success();
+        t.strictSame(await returns(client, id), expected, `${caller} brings back ${name}`);
+        const { body } = await owner.get(`/users/${id}`);
+        t.equal(body.user.is_active, expected.status === 200);
+        if (role === roles.owner && body.user.is_active) await owner.delete(`/users/${id}`);
+      }
+    }
+  },
+);
+
+t.test("[public API, reactivate-user] unknown ones, the server's bot, the active, no credentials", async (t) => {
+  const changes = await watchChanges(owner);
+  for (const id of [0, 1, 999_999]) {
+    for (const client of [owner, guest]) t.strictSame(await returns(client, id), refusal("No such user"));
+  }
+  t.strictSame(await returns(owner, member.userId), success(), "somebody active stays so");
+  t.strictSame(await returns(administrator, owner.userId), success());
+  t.strictSame(await returns(member, member.userId), refusal("Insufficient permission"));
+  t.equal((await owner.post("/users/abc/reactivate")).status, 404);
+  t.equal((await owner.anonymous().post(`/users/${member.userId}/reactivate`)).status, 401);
+  t.strictSame(await changes(), []);
+});
+
+t.test("[spec 3] a deactivated person cannot bring themselves back", async (t) => {
+  const leaver = await personOf(server, "sorry", roles.administrator);
+  await leaver.delete("/users/me");
+  t.equal((await leaver.post(`/users/${leaver.userId}/reactivate`)).body.code, "USER_DEACTIVATED");
+});
+
+t.test("[public API] a bot comes back by its owner; one whose owner is gone becomes the caller's", async (t) => {
+  const keeper = await personOf(server, "keeper");
+  const bot = await botOf(server, "helper", keeper);
+  await owner.delete(`/users/${keeper.userId}`);
+  t.equal((await bot.get("/users/me")).status, 401, "bots go with their owner");
+  await returns(owner, keeper.userId);
+  t.equal((await bot.get("/users/me")).status, 401, "and do not come back with them");
+  t.strictSame(await returns(moderator, bot.userId), refusal("Insufficient permission"));
+  t.strictSame(await returns(keeper, bot.userId), success());
+  t.equal((await bot.get("/users/me")).body.bot_owner_id, keeper.userId);
+
+  await owner.delete(`/users/${keeper.userId}`);
+  const follower = await Follower.of(administrator, { event_types: ["realm_user", "realm_bot", "message"] });
+  t.strictSame(await returns(administrator, bot.userId), success());
+  t.equal((await bot.get("/users/me")).body.bot_owner_id, administrator.userId);
+  await follower.settled();
+  t.strictSame(
+    [...follower.ofType("realm_user"), ...follower.ofType("realm_bot")],
+    [
+      { type: "realm_user", op: "update", person: { user_id: bot.userId, is_active: true } },
+      { type: "realm_user", op: "update", person: { user_id: bot.userId, bot_owner_id: administrator.userId } },
+      {
+        type: "realm_bot",
+        op: "update",
+        bot: { user_id: bot.userId, is_active: true, owner_id: administrator.userId },
+      },
+    ],
+  );
+});
+
+t.test("[S1] in protected history, what was written while one was deactivated was not received", async (t) => {
+  const leaver = await personOf(server, "absent");
+  const options = { invite_only: true, history_public_to_subscribers: false };
+  const channel = await createChannel(owner, "protected", [owner, leaver], options);
+  const before = await owner.say(channel, "talk", "before");
+  await owner.delete(`/users/${leaver.userId}`);
+  const meanwhile = await owner.say(channel, "talk", "meanwhile");
+  await returns(owner, leaver.userId);
+  const after = await owner.say(channel, "talk", "after");
+  const statuses: number[] = [];
+  for (const id of [before, meanwhile, after]) statuses.push((await leaver.get(`/messages/${id}`)).status);
+  t.strictSame(statuses, [200, 400, 200]);
+  t.strictSame(
+    outcome(await leaver.get(`/messages/${meanwhile}`)),
+    refusal("Invalid message(s)"),
+    "as one that does not exist",
+  );
+});
+
+t.test("[M1] who came back is back after a restart, with the same keys", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const before = await startTestServer(t, { dataDir });
+  const leaver = await personOf(before, "kept");
+  await before.owner.delete(`/users/${leaver.userId}`);
+  await returns(before.owner, leaver.userId);
+  await before.stop();
+  const after = await startTestServer(t, { dataDir });
+  const { status } = await after.owner.anonymous().get("/users/me", {}, { Authorization: leaver.authorization });
+  t.equal(status, 200);
+});

@@ -1,0 +1,56 @@
+/**
+ * The process is killed between the turn that wrote a mail and its sending (issue, Mail; M3): the next start finds it and sends it,
+ * in organizations that nobody asks for, too.
+ */
+import { join } from "node:path";
+import t from "tap";
+import { Client } from "../support/client.ts";
+import { HostClient } from "../support/http.ts";
+import { MailServer, outboxFiles, outboxMails } from "../support/mail.ts";
+import { runCli, startProgram } from "../support/process.ts";
+import { readZuliprc, temporaryFolder } from "../support/server.ts";
+
+const password = "an owner's very own words";
+
+/** A new person logs in from two programs: the second login is a mail. */
+async function causeMail(owner: Client, email: string): Promise<void> {
+  await owner.post("/users", { email, password, full_name: "Ann" });
+  for (const program of ["First/1", "Second/1"]) {
+    const headers = { "User-Agent": program };
+    const answer = await owner.anonymous().post("/fetch_api_key", { username: email, password }, headers);
+    if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+  }
+}
+
+t.test("[M3] kill -9 while the mail server has not answered: the mail goes out after the next start", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const far = await MailServer.start(t, { onConnect: () => undefined });
+  const killed = await startProgram(t, dataDir, { SMTP_URL: far.url });
+  await causeMail(killed.owner, "ann@example.org");
+  await far.until(() => far.connections === 1);
+  await killed.program.end("SIGKILL");
+  t.strictSame(outboxFiles(dataDir), []);
+  const next = await startProgram(t, dataDir);
+  const [mail] = await outboxMails(dataDir, 1);
+  t.match(mail?.email, { subject: /from Second/, to: [{ name: "Ann", address: "ann@example.org" }] });
+  t.equal((await next.program.end("SIGTERM")).code, 0);
+  const [again] = await outboxMails(dataDir, 1);
+  t.equal(again?.email.messageId, mail?.email.messageId, "once");
+});
+
+t.test("[M8] an organization that nobody asks for after the start sends its mails all the same", async (t) => {
+  const dataDir = temporaryFolder(t);
+  await (await startProgram(t, dataDir)).program.end("SIGTERM");
+  const made = await runCli(t, dataDir, "create-realm", "sales", "--email", "owner@localhost");
+  t.equal(made.code, 0, made.stderr);
+  const { email, key } = readZuliprc(join(dataDir, "zuliprc.sales"));
+  const far = await MailServer.start(t, { onConnect: () => undefined });
+  const first = await startProgram(t, dataDir, { SMTP_URL: far.url });
+  const owner = new HostClient(new Client(first.url, { email, key, userId: 2 }), "sales.example.org");
+  await causeMail(owner, "ben@example.org");
+  await far.until(() => far.connections === 1);
+  t.equal((await first.program.end("SIGTERM")).code, 0, "a silent mail server does not keep the process");
+  await startProgram(t, dataDir);
+  await outboxMails(dataDir, 1);
+  t.strictSame(outboxFiles(dataDir), ["2-1.eml"]);
+});

@@ -1,0 +1,163 @@
+/** Who is told what of custom profile fields and of what people enter in them (OpenAPI, /events), and that events and state agree. */
+import t from "tap";
+import { roles } from "../../schemas/types.ts";
+import type { Client } from "../support/client.ts";
+import { type Event, Follower, personOf, setRealmSettings, systemGroup } from "../support/conversation.ts";
+import { Mirror, mirroredTypes, pictureOf } from "../support/mirror.ts";
+import { colours, enter, fieldsSeenBy, fieldTypes, makeField } from "../support/profiles.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const guest = await personOf(server, "guest", roles.guest);
+const everybody = [owner, member, guest];
+
+/** What each of everybody was told while something happened. */
+async function told(work: () => Promise<unknown>): Promise<Event[][]> {
+  const types = ["custom_profile_fields", "realm_user", "message"];
+  const followers = await Promise.all(everybody.map((client) => Follower.of(client, { event_types: types })));
+  await work();
+  await Promise.all(followers.map((follower) => follower.settled()));
+  return followers.map((follower) => [...follower.ofType("custom_profile_fields"), ...follower.ofType("realm_user")]);
+}
+
+async function same(
+  t: { strictSame(a: unknown, b: unknown): unknown },
+  work: () => Promise<unknown>,
+  expected: () => unknown,
+) {
+  const events = await told(work);
+  for (const got of events) t.strictSame(got, await expected());
+}
+
+const whole = async () => [{ type: "custom_profile_fields", fields: await fieldsSeenBy(owner) }];
+
+t.test(
+  "[public API, custom_profile_fields] every change gives everybody the whole list; no change gives nothing",
+  async (t) => {
+    await same(t, () => makeField(owner, "First", fieldTypes.list, { field_data: colours }), whole);
+    const id = (await fieldsSeenBy(owner))[0]?.id;
+    const other = await makeField(owner, "Second", fieldTypes.short);
+    await same(t, () => owner.patch(`/realm/profile_fields/${id}`, { hint: "new", required: true }), whole);
+    await same(t, () => owner.patch("/realm/profile_fields", { order: [other, id] }), whole);
+    await same(
+      t,
+      () => owner.patch(`/realm/profile_fields/${id}`, { hint: "new", field_data: colours }),
+      () => [],
+    );
+    await same(
+      t,
+      () => owner.patch("/realm/profile_fields", { order: [other, id] }),
+      () => [],
+    );
+    await same(
+      t,
+      () => owner.patch(`/realm/profile_fields/${id}`, { hint: "x".repeat(81) }),
+      () => [],
+    );
+    await same(t, () => owner.delete(`/realm/profile_fields/${id}`), whole);
+  },
+);
+
+t.test("[public API, realm_user] what somebody enters is told to everybody, value by value", async (t) => {
+  const [short, date] = [
+    await makeField(owner, "Short", fieldTypes.short),
+    await makeField(owner, "Date", fieldTypes.date),
+  ];
+  const event = (field: object) => ({
+    type: "realm_user",
+    op: "update",
+    person: { user_id: member.userId, custom_profile_field: field },
+  });
+  const data = [
+    { id: short, value: "*a*" },
+    { id: date, value: "2000-01-01" },
+  ];
+  await same(
+    t,
+    () => member.patch("/users/me/profile_data", { data }),
+    () => [
+      event({ id: short, value: "*a*", rendered_value: "<p><em>a</em></p>" }),
+      event({ id: date, value: "2000-01-01" }),
+    ],
+  );
+  await same(
+    t,
+    () => member.patch("/users/me/profile_data", { data }),
+    () => [],
+  );
+  await same(
+    t,
+    () => enter(member, date, ""),
+    () => [event({ id: date, value: null })],
+  );
+  await same(
+    t,
+    () => member.delete("/users/me/profile_data", { data: [date] }),
+    () => [],
+  );
+  await same(
+    t,
+    () => enter(member, date, "never"),
+    () => [],
+  );
+});
+
+t.test("[public API, realm_user] a choice that is taken away: the people who had it have none", async (t) => {
+  const id = await makeField(owner, "List", fieldTypes.list, { field_data: colours });
+  await enter(member, id, "red");
+  await enter(guest, id, "blue");
+  await same(
+    t,
+    () => owner.patch(`/realm/profile_fields/${id}`, { field_data: { blue: colours.blue } }),
+    async () => [
+      ...(await whole()),
+      {
+        type: "realm_user",
+        op: "update",
+        person: { user_id: member.userId, custom_profile_field: { id, value: null } },
+      },
+    ],
+  );
+});
+
+t.test("[S1] a guest who may not know a person is not told what the person enters", async (t) => {
+  const id = await makeField(owner, "Private", fieldTypes.short);
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  const [byOwner, byMember, byGuest] = await told(() => enter(member, id, "not for guests"));
+  t.equal(byOwner?.length, 1);
+  t.equal(byMember?.length, 1);
+  t.strictSame(byGuest, []);
+  const [, , own] = await told(() => enter(guest, id, "mine"));
+  t.equal(own?.length, 1);
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+});
+
+t.test("[architecture] state before + events = fresh fetch", async (t) => {
+  const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
+  const going = await makeField(owner, "Going", fieldTypes.long);
+  await enter(member, going, "text");
+  const list = await makeField(owner, "Choices", fieldTypes.list, { field_data: colours });
+  await enter(guest, list, "red");
+  const queues = await Promise.all(everybody.map((client: Client) => client.register(params)));
+  await enter(member, list, "blue");
+  const fresh = await makeField(owner, "Fresh", fieldTypes.short, { display_in_profile_summary: true });
+  await enter(guest, fresh, "**new**");
+  await owner.delete(`/realm/profile_fields/${going}`);
+  await owner.patch(`/realm/profile_fields/${list}`, { field_data: { blue: colours.blue }, name: "Renamed" });
+  const order = (await fieldsSeenBy(owner)).map(({ id }) => id).reverse();
+  await owner.patch("/realm/profile_fields", { order });
+  for (const [index, client] of everybody.entries()) {
+    const queue = queues[index];
+    const { body } = await client.get("/events", {
+      queue_id: queue?.queue_id,
+      last_event_id: queue?.last_event_id,
+      dont_block: true,
+    });
+    const mirror = new Mirror(queue, { includesSubscribers: false, isModern: false });
+    mirror.apply(body.events);
+    const state = pictureOf(await client.register(params));
+    for (const key of ["custom_profile_fields", "realm_users"]) t.strictSame(mirror.picture()[key], state[key], key);
+  }
+});

@@ -1,0 +1,67 @@
+/**
+ * Pictures in the real process: the library is not loaded before the first one comes (idle memory), the built server has it, a
+ * kill leaves nothing half done, and copies made by the command line have the files.
+ */
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { fetchPage, picture, upload } from "../support/pictures.ts";
+import { runCli, startProgram } from "../support/process.ts";
+import { temporaryFolder } from "../support/server.ts";
+
+const avatar = "/users/me/avatar";
+const png = await picture("png", 40, 30);
+
+/** Whether the process has the library in memory; null where that cannot be seen. */
+function hasLibrary(pid: number): boolean | null {
+  const maps = `/proc/${pid}/maps`;
+  return existsSync(maps) ? /libvips|sharp/.test(readFileSync(maps, "utf8")) : null;
+}
+
+t.test(
+  "[issue, Memory] the library comes with the first picture and is not needed to serve it; a backup has the files",
+  async (t) => {
+    const dataDir = temporaryFolder(t);
+    const first = await startProgram(t, dataDir);
+    await first.owner.get("/users");
+    t.not(hasLibrary(first.program.pid), true, "not loaded while nobody needs it");
+    const { status, body } = await upload(first.owner, avatar, png);
+    t.equal(status, 200);
+    t.not(hasLibrary(first.program.pid), false);
+    t.equal((await upload(first.owner, "/realm/emoji/kept", png)).status, 200);
+    const { emoji } = (await first.owner.get("/realm/emoji")).body;
+    const addresses = [body.avatar_url, body.avatar_url.replace(".png", "-medium.png"), emoji["1"].source_url];
+
+    // While the server runs.
+    const copy = join(temporaryFolder(t), "copy");
+    t.match(await runCli(t, dataDir, "backup", copy), { code: 0 });
+    await first.program.end("SIGKILL");
+    const restored = join(temporaryFolder(t), "restored");
+    t.match(await runCli(t, restored, "restore", copy), { code: 0 });
+
+    const again = await startProgram(t, restored);
+    for (const address of addresses) t.equal((await fetchPage(again.url, address)).status, 200, address);
+    t.not(hasLibrary(again.program.pid), true, "serving needs no library");
+    await again.program.end("SIGTERM");
+  },
+);
+
+t.test(
+  "[issue, crash] killed in the middle of uploads, the next start has exactly the files that its rows claim",
+  async (t) => {
+    const dataDir = temporaryFolder(t);
+    const first = await startProgram(t, dataDir);
+    t.equal((await upload(first.owner, avatar, png)).status, 200);
+    const inFlight = Array.from({ length: 3 }, () => upload(first.owner, avatar, png).catch(() => null));
+    await first.owner.get("/users/me");
+    await first.program.end("SIGKILL");
+    await Promise.all(inFlight);
+    const second = await startProgram(t, dataDir);
+    const { avatar_url: address } = (await second.owner.get("/users/me")).body;
+    t.equal((await fetchPage(second.url, address)).status, 200);
+    await second.program.end("SIGTERM");
+    const [, name = ""] = /\/([0-9a-f]{32})\.png/.exec(address) ?? [];
+    const files = readdirSync(join(dataDir, "realms", "1", "files", "avatars")).sort();
+    t.strictSame(files, [`${name}-medium.png`, `${name}.png`]);
+  },
+);

@@ -1,0 +1,221 @@
+/**
+ * Files beside the store (architecture, Files): whole or not at all, private, found by names of our making only, and swept when
+ * nobody claims them: after a crash between the file and the turn, too. Backups have them, and the check misses them.
+ */
+import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { command } from "../../actors/commands.ts";
+import { avatarFiles, fileNameShape } from "../../schemas/files.ts";
+import { realmFolder } from "../../src/runtime/realm-host.ts";
+import { backupFolder, checkFolder, restoreFolder } from "../../src/store/backup.ts";
+import { FileStore, filesFolder, listFiles } from "../../src/store/files.ts";
+import { RootStore } from "../../src/store/root.ts";
+import { OpenRealm, openFounded, ownerId } from "../support/runtime.ts";
+import { type Teardown, temporaryFolder } from "../support/server.ts";
+
+const bytes = Buffer.from("the bytes of a picture");
+const id = (digit: number) => String(digit).repeat(32);
+const nameOf = (digit: number) => `avatars/${id(digit)}.png`;
+
+function openFiles(t: Test) {
+  const folder = join(temporaryFolder(t), "files");
+  const reported: unknown[] = [];
+  const store = new FileStore({ folder, acceptsWrites: () => true, report: (error) => reported.push(error) });
+  return { folder, store, reported };
+}
+
+t.test("[architecture, Files] what is written is read; what is not there is null", async (t) => {
+  const { store, folder } = openFiles(t);
+  t.equal(await store.read(nameOf(1)), null, "not even the folder is there");
+  t.equal(
+    await store.write([
+      { name: nameOf(1), bytes },
+      { name: `emoji/${id(2)}.gif`, bytes },
+    ]),
+    true,
+  );
+  t.strictSame(await store.read(nameOf(1)), bytes);
+  t.strictSame(await store.read(`emoji/${id(2)}.gif`), bytes);
+  t.equal(await store.read(nameOf(3)), null);
+  t.strictSame((await listFiles(folder)).sort(), [nameOf(1), `emoji/${id(2)}.gif`], "no drafts are left");
+  t.equal(store.bytes, 2 * bytes.length);
+});
+
+t.test("[S2] nobody else on the machine reads files or folders", async (t) => {
+  const { store, folder } = openFiles(t);
+  await store.write([{ name: nameOf(1), bytes }]);
+  t.equal(statSync(join(folder, nameOf(1))).mode & 0o777, 0o600);
+  t.equal(statSync(join(folder, "avatars")).mode & 0o777, 0o700);
+  t.equal(statSync(folder).mode & 0o777, 0o700);
+});
+
+t.test("[issue, path traversal] a name that could lead elsewhere is no name", async (t) => {
+  const { store, folder } = openFiles(t);
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, "..", "secret.png"), "secret");
+  const bad = [
+    "../secret.png",
+    "avatars/../../secret.png",
+    `avatars/${id(1)}`,
+    `/${id(1)}.png`,
+    `${id(1)}.png`,
+    "",
+    `avatars/${id(1)}.png\n`,
+    `avatars/${id(1)}.png\0`,
+    `a/b/${id(1)}.png`,
+    `avatars\\${id(1)}.png`,
+  ];
+  for (const name of bad) {
+    t.notOk(fileNameShape.test(name), JSON.stringify(name));
+    await t.rejects(store.read(name), /no name of a file/);
+    t.throws(() => store.write([{ name, bytes }]), /no name of a file/);
+  }
+});
+
+t.test("[M5] several files are written all or none, and a failure leaves no draft", async (t) => {
+  const { store, folder } = openFiles(t);
+  // A folder in the place of the second file: it cannot be renamed over.
+  mkdirSync(join(folder, nameOf(2), "occupied"), { recursive: true });
+  await t.rejects(
+    store.write([
+      { name: nameOf(1), bytes },
+      { name: nameOf(2), bytes },
+    ]),
+  );
+  t.strictSame(await listFiles(folder), [nameOf(2)]);
+  t.equal(await store.read(nameOf(1)), null);
+  t.equal(store.bytes, 0);
+});
+
+t.test("[architecture, Files] the turn has decided: what it claimed stays, what not is removed", async (t) => {
+  const { store, folder } = openFiles(t);
+  await store.write([{ name: nameOf(1), bytes }]);
+  await store.write([{ name: nameOf(2), bytes }]);
+  store.settle([nameOf(1)], true);
+  store.settle([nameOf(2)], false);
+  await store.idle();
+  t.strictSame(await listFiles(folder), [nameOf(1)]);
+  store.discard(nameOf(1));
+  store.discard(nameOf(1));
+  store.discard(nameOf(3));
+  await store.idle();
+  t.strictSame(await listFiles(folder), []);
+  t.equal(store.bytes, 0);
+});
+
+t.test("[architecture, Files] a sweep takes what no row claims, and nothing that is on its way", async (t) => {
+  const { store, folder, reported } = openFiles(t);
+  await store.write([{ name: nameOf(1), bytes }]);
+  mkdirSync(join(folder, "emoji"), { recursive: true });
+  for (const name of [nameOf(2), `${nameOf(3)}.part`, `emoji/${id(4)}.gif`, nameOf(5)]) {
+    writeFileSync(join(folder, name), bytes);
+  }
+  const before = store.bytes;
+  await store.sweep(() => new Set([nameOf(5)]));
+  t.strictSame((await listFiles(folder)).sort(), [nameOf(1), nameOf(5)], "unsettled, and claimed");
+  t.equal(store.bytes, before + bytes.length, "what was there before is counted");
+  store.settle([nameOf(1)], false);
+  await store.idle();
+  await store.sweep(() => new Set());
+  t.strictSame(await listFiles(folder), []);
+  t.strictSame(reported, []);
+});
+
+/** A realm whose owner has a picture. */
+async function withAvatar(t: Teardown, folder: string): Promise<OpenRealm & { readonly names: readonly string[] }> {
+  const opened = await openFounded(t, { folder });
+  const names = await claim(opened, 1);
+  return Object.assign(opened, { names });
+}
+
+async function claim(opened: OpenRealm, digit: number): Promise<readonly string[]> {
+  const file = `${id(digit)}.png`;
+  const names = avatarFiles(`1/${file}`);
+  await opened.realm.files.write(names.map((name) => ({ name, bytes })));
+  await opened.ask(command({ actor: "user", id: ownerId }, "user.avatar.set", { file }, ownerId));
+  opened.realm.files.settle(names, true);
+  return names;
+}
+
+function present(realm: string): string[] {
+  return readdirSync(join(filesFolder(realm), "avatars"))
+    .map((name) => `avatars/${name}`)
+    .sort();
+}
+
+t.test("[architecture, Files] after a crash between the file and its turn, the next start sweeps it", async (t) => {
+  const folder = temporaryFolder(t);
+  const { names, realm } = await withAvatar(t, folder);
+  await realm.close();
+  for (const orphan of [nameOf(7), `${nameOf(8)}.part`]) writeFileSync(join(filesFolder(folder), orphan), bytes);
+  const again = await reopen(t, folder);
+  t.strictSame(present(folder), [...names].sort());
+  t.equal(again.files.bytes, 2 * bytes.length);
+});
+
+t.test("[architecture, Files] after a crash between the turn and the removal of what it gave up, too", async (t) => {
+  const folder = temporaryFolder(t);
+  const { names, realm } = await withAvatar(t, folder);
+  await realm.close();
+  for (const name of avatarFiles(`1/${id(6)}.png`)) writeFileSync(join(filesFolder(folder), name), bytes);
+  await reopen(t, folder);
+  t.strictSame(present(folder), [...names].sort());
+});
+
+async function reopen(t: Teardown, folder: string) {
+  const { realm } = new OpenRealm(t, { folder });
+  await realm.files.idle();
+  return realm;
+}
+
+t.test("[M1] what a turn gave up is removed after its flush, never before", async (t) => {
+  const folder = temporaryFolder(t);
+  const opened = await withAvatar(t, folder);
+  const next = await claim(opened, 2);
+  await opened.realm.files.idle();
+  t.strictSame(present(folder), [...next].sort());
+  t.strictSame(opened.bugs, []);
+});
+
+t.test(
+  "[E1] a backup has the files that its rows claim, whatever is given up meanwhile; restored, they are there",
+  async (t) => {
+    const dataDir = temporaryFolder(t);
+    const root = RootStore.open(dataDir);
+    t.teardown(() => root.close());
+    const opened = await withAvatar(t, realmFolder(dataDir, 1));
+    root.putRealm({ id: 1, label: "", hosts: [], createdAt: 0, dueHint: null });
+    const target = join(temporaryFolder(t), "copy");
+    const copying = backupFolder(root, dataDir, target);
+    await claim(opened, 2);
+    await copying;
+    await opened.realm.files.idle();
+    const copy = RootStore.open(target);
+    t.teardown(() => copy.close());
+    await restoreFolder(copy, target);
+    t.strictSame(await checkFolder(copy, target), []);
+    const kept = present(realmFolder(target, 1));
+    t.ok(kept.length >= 2);
+    t.equal(statSync(join(filesFolder(realmFolder(target, 1)), kept[0] ?? "")).mode & 0o077, 0, "and private");
+  },
+);
+
+t.test("[cli check] a file that a row claims and that is not there is reported, with its row", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const root = RootStore.open(dataDir);
+  t.teardown(() => root.close());
+  const { names, realm } = await withAvatar(t, realmFolder(dataDir, 1));
+  root.putRealm({ id: 1, label: "", hosts: [], createdAt: 0, dueHint: null });
+  t.strictSame(await checkFolder(root, dataDir), []);
+  const [small = "", medium = ""] = names;
+  rmSync(join(filesFolder(realmFolder(dataDir, 1)), medium));
+  const params = { name: "moving", file: `${id(9)}.gif`, stillFile: `${id(9)}-still.png` };
+  await realm.dispatcher.ask(command({ actor: "realm" }, "emoji.add", params, ownerId));
+  t.ok(existsSync(join(filesFolder(realmFolder(dataDir, 1)), small)));
+  t.strictSame(await checkFolder(root, dataDir), [
+    `realm 1: user 2: the file ${medium} is missing`,
+    `realm 1: custom emoji 1: the file emoji/${id(9)}.gif is missing`,
+    `realm 1: custom emoji 1: the file emoji/${id(9)}-still.png is missing`,
+  ]);
+});
