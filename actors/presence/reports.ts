@@ -20,7 +20,7 @@ export function report(
 ): Outcome<PresenceContext> {
   const user = callerOf(asked, view);
   if (user === null) return refuse.noSuchUser();
-  // It may have been switched off between the request and its turn.
+  // The turn decides, whatever the request saw (M7).
   if (!userSetting(user, "presence_enabled")) return done({}, []);
   const change = nextPresence(view.presence(user.id), user.id, asked.params.status, view.now, view.position);
   if (change === null) return done({}, []);

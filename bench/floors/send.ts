@@ -1,4 +1,4 @@
-// Floor of `send` and `start`: a bare uWebSockets.js + lmdb server with the durability that the real one promises. It parses the form,
+// Floor of `send`, `start`, `settings` and `status`: a bare uWebSockets.js + lmdb server with the durability that the real one promises. It parses the form,
 // stores one row per post, and answers after the flush: one transactionSync per setImmediate batch, overlappingSync off
 // (pitfalls 1.1, 1.2, 2.4). No users, no permissions, no indexes, no events, no rendering.
 
@@ -9,6 +9,7 @@ import { answerJson, parseForm, readBody, serveFloor } from "./floor.ts";
 
 interface Post {
   readonly res: HttpResponse;
+  readonly rowOf: (fields: Map<string, string>) => object;
   fields: Map<string, string>;
   aborted: boolean;
   id: number;
@@ -21,9 +22,24 @@ const messages = environment.openDB<Buffer, number>({ name: "messages", encoding
 let lastId = 0;
 let batch: Post[] = [];
 
+/** What a person's row has beside what is changed. */
+const PERSON = "p".repeat(160);
+
 const app = App();
-app.post("/api/v1/messages", (res) => {
-  const post: Post = { res, fields: new Map(), aborted: false, id: 0 };
+app.post("/api/v1/messages", (res) => accept(res, messageRow));
+app.patch("/api/v1/settings", (res) => accept(res, personRow));
+app.post("/api/v1/users/me/status", (res) => accept(res, personRow));
+
+function messageRow(fields: Map<string, string>): object {
+  return { to: fields.get("to"), topic: fields.get("topic"), content: fields.get("content") };
+}
+
+function personRow(fields: Map<string, string>): object {
+  return { changed: Object.fromEntries(fields), rest: PERSON };
+}
+
+function accept(res: HttpResponse, rowOf: Post["rowOf"]): void {
+  const post: Post = { res, rowOf, fields: new Map(), aborted: false, id: 0 };
   res.onAborted(() => {
     post.aborted = true;
   });
@@ -32,7 +48,7 @@ app.post("/api/v1/messages", (res) => {
     batch.push(post);
     if (batch.length === 1) setImmediate(commit);
   });
-});
+}
 serveFloor(app, () => environment.close());
 
 function commit(): void {
@@ -44,14 +60,7 @@ function commit(): void {
     for (const post of posts) {
       lastId += 1;
       post.id = lastId;
-      const { fields } = post;
-      const row = {
-        id: lastId,
-        to: fields.get("to"),
-        topic: fields.get("topic"),
-        content: fields.get("content"),
-        time,
-      };
+      const row = { id: lastId, ...post.rowOf(post.fields), time };
       // In a synchronous transaction the row is written when `put` returns; its promise says nothing more.
       void messages.put(lastId, packr.pack(row));
     }

@@ -7,7 +7,7 @@ export const MARKER_DIGITS_OFFSET = 2;
 export const MARKER_DIGITS = 8;
 
 export interface RequestParts {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PATCH" | "DELETE";
   readonly path: string;
   /** Value of the Authorization header; left out when null. */
   readonly authorization: string | null;

@@ -6,8 +6,21 @@ import { idle } from "./idle.ts";
 import { presence } from "./presence.ts";
 import { read } from "./read.ts";
 import { send } from "./send.ts";
+import { settings } from "./settings.ts";
 import { start } from "./start.ts";
+import { status } from "./status.ts";
 import { typing } from "./typing.ts";
 import { users } from "./users.ts";
 
-export const scenarios: readonly Scenario[] = [start, send, read, users, fanout, presence, typing, idle];
+export const scenarios: readonly Scenario[] = [
+  start,
+  send,
+  settings,
+  status,
+  read,
+  users,
+  fanout,
+  presence,
+  typing,
+  idle,
+];

@@ -16,6 +16,8 @@ t.teardown(() => workspace.remove());
 const COUNTED: Readonly<Record<string, readonly string[]>> = {
   start: ["ready_ms", "start_cpu_ms", "idle_rss_mb", "idle_pss_mb"],
   send: ["posts_per_s", "posts_loop_delay_p99_ms", "paced_latency_p50_ms", "alone_p50_ms"],
+  settings: ["changes_per_s", "changes_loop_delay_p99_ms", "paced_latency_p50_ms", "alone_p50_ms"],
+  status: ["changes_per_s", "changes_loop_delay_p99_ms", "paced_latency_p50_ms", "alone_p50_ms"],
   read: ["message_per_s", "page_per_s", "users_per_s", "message_paced_p50_ms"],
   users: ["users_per_s"],
   fanout: ["deliveries_per_s", "deliveries_loop_delay_p99_ms", "paced_each_p50_ms", "paced_last_p50_ms"],
