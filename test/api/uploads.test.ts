@@ -271,7 +271,7 @@ t.test(
   "[issue, hostile names] what a client calls its file is a label: no folder, no control character, bounded",
   async (t) => {
     t.equal(fileLabel("../../etc/passwd"), "passwd");
-    t.equal(fileLabel("C:\\pictures\\me.png"), "me.png");
+    t.equal(fileLabel("..\\pictures\\me.png"), "me.png");
     t.equal(fileLabel("a\r\nX-Evil: 1\0.png"), "aX-Evil: 1.png");
     t.equal(fileLabel("/"), "");
     const longest = "🍎".repeat(limits.file_name_code_points_max);

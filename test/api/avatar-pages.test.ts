@@ -1,0 +1,71 @@
+/** The addresses under which clients look for pictures without knowing them: /avatar/{user} and the organization's icon (public API). */
+import { createHash } from "node:crypto";
+import sharp from "sharp";
+import t from "tap";
+import type { Client } from "../support/client.ts";
+import { personOf, setRealmSettings, setUserSettings } from "../support/conversation.ts";
+import { fetchPage, lookAt, picture, upload } from "../support/pictures.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner, url } = server;
+const member = await personOf(server, "member");
+const path = "/users/me/avatar";
+const png = await picture("png", 120, 80);
+
+function gravatar(email: string, version: number, size = ""): string {
+  const digest = createHash("md5").update(email).digest("hex");
+  return `https://secure.gravatar.com/avatar/${digest}?d=identicon${size}&version=${version}`;
+}
+
+t.test(
+  "[public API, avatar] GET /avatar/{user} leads to the picture, also the larger one, by id and by address",
+  async (t) => {
+    const person = await personOf(server, "somebody");
+    const email = person.account?.email ?? "";
+    const ask = (viewer: Client | null, who: string | number) =>
+      fetchPage(url, `/avatar/${who}`, viewer === null ? {} : { Authorization: viewer.authorization });
+    const locationOf = async (viewer: Client | null, who: string | number) => {
+      const page = await ask(viewer, who);
+      t.equal(page.status, 302, String(who));
+      return page.headers.get("Location");
+    };
+    t.equal(await locationOf(member, person.userId), gravatar(email, 1));
+    t.equal(await locationOf(member, `${person.userId}/medium`), gravatar(email, 1, "&s=500"));
+    const uploaded = (await upload(person, path, png)).body.avatar_url;
+    for (const who of [person.userId, email, email.toUpperCase(), encodeURIComponent(email)]) {
+      t.equal(await locationOf(member, who), uploaded);
+      t.equal(await locationOf(member, `${who}/medium`), uploaded.replace(".png", "-medium.png"));
+    }
+    // Nobody learns who is here who does not know (S1).
+    for (const stranger of [null, owner.anonymous()]) {
+      t.equal(await locationOf(stranger, email), gravatar(email, 1));
+      t.equal(await locationOf(stranger, person.userId), gravatar(`user${person.userId}@`, 1));
+      t.equal(await locationOf(stranger, 999_999), gravatar("user999999@", 1), "as for somebody who is not there");
+    }
+    setUserSettings(server, person.userId, { email_address_visibility: 4 });
+    t.equal(await locationOf(member, email), gravatar(email, 1), "a hidden address is nobody's");
+    t.equal(await locationOf(person, email), uploaded, "but to oneself");
+    setRealmSettings(server, { enable_spectator_access: true });
+    t.equal(await locationOf(null, person.userId), uploaded, "[D27] a spectator sees what GET /users shows");
+    setRealmSettings(server, { enable_spectator_access: false });
+    for (const bad of ["", "x", "medium", "%0d%0aX-Evil:%201", "a@b@c", "1/2"]) {
+      t.equal((await ask(member, bad)).status, 404, bad);
+    }
+  },
+);
+
+t.test(
+  "[public API, register] the organization's icon is there: a picture of 100 pixels, always the same",
+  async (t) => {
+    const { realm_icon_url: icon } = await owner.register({ fetch_event_types: ["realm"] });
+    const { body: settings } = await owner.get("/server_settings");
+    t.equal(settings.realm_icon, icon);
+    const page = await fetchPage("", String(icon));
+    t.equal(page.status, 200);
+    t.equal(page.headers.get("Content-Type"), "image/png");
+    t.match(await lookAt(page.bytes), { format: "png", width: 100, height: 100 });
+    await sharp(page.bytes, { failOn: "warning" }).raw().toBuffer();
+    t.ok((await fetchPage("", String(icon))).bytes.equals(page.bytes));
+  },
+);
