@@ -9,7 +9,6 @@ import {
   type Event,
   outcome,
   personOf,
-  realmOf,
   refusal,
   setUserSettings,
   success,
@@ -152,23 +151,4 @@ t.test("[S1] an account whose own address has the dummy form of this host stands
   t.strictSame(outcome(await owner.get(`/users/${address}`)), noSuchUser);
   const reserved = { email: `User${owner.userId}@colloquy.invalid`, password: "12345678", full_name: "Thief" };
   t.strictSame(outcome(await owner.post("/users", reserved)), refusal("Email is already in use."));
-});
-
-t.test("[S3] of a profile, a bounded number of values is shown", async (t) => {
-  const realm = realmOf(server);
-  const fill = (count: number) =>
-    realm.environment.transaction(() => {
-      for (let fieldId = 1; fieldId <= count; fieldId++) {
-        const row = { userId: member.userId, fieldId, value: "x", renderedValue: null };
-        realm.environment.put("profileValues", [member.userId, fieldId], row);
-      }
-    });
-  const shown = async () => {
-    const { body } = await member.get(`/users/${member.userId}`, { include_custom_profile_fields: true });
-    return Object.keys(body.user.profile_data).length;
-  };
-  fill(limits.profile_values_per_user_max);
-  t.equal(await shown(), limits.profile_values_per_user_max);
-  fill(limits.profile_values_per_user_max + 1);
-  t.equal(await shown(), limits.profile_values_per_user_max);
 });
