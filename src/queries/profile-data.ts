@@ -20,9 +20,3 @@ export function profileData(view: View, user: UserRecord): Record<string, Profil
   }
   return data;
 }
-
-/** The same for many people: where nobody has values, nothing is read. */
-export function profileReader(view: View): (user: UserRecord) => Record<string, ProfileDatumBody> {
-  const isEmpty = view.keys("profileValues", { limit: 1 }).length === 0;
-  return (user) => (isEmpty ? {} : profileData(view, user));
-}

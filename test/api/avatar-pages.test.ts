@@ -69,3 +69,21 @@ t.test(
     t.ok((await fetchPage("", String(icon))).bytes.equals(page.bytes));
   },
 );
+
+t.test("[behaviour 1.8] /register names the bound", async (t) => {
+  t.equal((await owner.register({ fetch_event_types: ["realm"] }))["max_avatar_file_size_mib"], 5);
+});
+
+t.test("[D27] a spectator's list has uploaded pictures, and no hash of an address", async (t) => {
+  const person = await personOf(server, "listed");
+  setRealmSettings(server, { enable_spectator_access: true });
+  const shownTo = async (viewer: Client, clientGravatar: boolean) => {
+    const { body } = await viewer.get("/users", { client_gravatar: clientGravatar });
+    return body.members.find((user: { user_id: number }) => user.user_id === person.userId).avatar_url;
+  };
+  const anonymous = owner.anonymous();
+  t.notMatch(await shownTo(anonymous, false), gravatar(person.account?.email ?? "", 1));
+  const uploaded = (await upload(person, path, png)).body.avatar_url;
+  t.equal(await shownTo(anonymous, true), uploaded);
+  setRealmSettings(server, { enable_spectator_access: false });
+});

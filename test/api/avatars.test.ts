@@ -16,7 +16,6 @@ import {
   personOf,
   realmOf,
   refusal,
-  setRealmSettings,
   setUserSettings,
   success,
 } from "../support/conversation.ts";
@@ -371,20 +370,6 @@ t.test(
     t.equal(posted.status, 405);
   },
 );
-
-t.test("[D27] a spectator's list has uploaded pictures, and no hash of an address", async (t) => {
-  const person = await somebody();
-  setRealmSettings(server, { enable_spectator_access: true });
-  const anonymous = owner.anonymous();
-  t.notMatch((await seenBy(anonymous, person.userId, false)).avatar_url, gravatar(emailOf(person), 1));
-  const uploaded = (await upload(person, path, png)).body.avatar_url;
-  t.equal((await seenBy(anonymous, person.userId, true)).avatar_url, uploaded);
-  setRealmSettings(server, { enable_spectator_access: false });
-});
-
-t.test("[behaviour 1.8] /register names the bound", async (t) => {
-  t.equal((await owner.register({ fetch_event_types: ["realm"] }))["max_avatar_file_size_mib"], 5);
-});
 
 t.test("[public API, avatar] bots have pictures, too; who is deactivated changes none", async (t) => {
   const bot = await botOf(server, "painter", owner);

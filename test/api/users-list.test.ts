@@ -2,7 +2,7 @@
  * GET /users as kept bytes (spec 4.15): whoever asks gets what they would be told person by person, however many changes there
  * were; ETag and 304. What is in the list is in users.test.ts.
  */
-import t from "tap";
+import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { EncodedUsers } from "../../src/queries/encoded-users.ts";
@@ -50,7 +50,7 @@ async function isRight(client: Client, params: Params): Promise<boolean> {
   return JSON.stringify(kept.body) === JSON.stringify(fresh.body) && kept.body.members.length === allIds().length;
 }
 
-async function checkAll(title: string): Promise<void> {
+async function checkAll(t: Test, title: string): Promise<void> {
   for (const viewer of viewers) {
     for (const params of optionSets) {
       const seenBy = `${viewer.account?.email}, ${JSON.stringify(params)}`;
@@ -60,7 +60,7 @@ async function checkAll(title: string): Promise<void> {
 }
 
 t.test("[spec 4.15] what is kept says what every viewer is told person by person, after every change", async (t) => {
-  await checkAll("at first");
+  await checkAll(t, "at first");
   for (const viewer of [administrator, moderator, member, guest]) {
     for (const visibility of [4, 3, 5, 2, 1]) {
       setUserSettings(server, viewer.userId, { email_address_visibility: visibility });
@@ -79,7 +79,7 @@ t.test("[spec 4.15] what is kept says what every viewer is told person by person
   await crowd(server, "late", 3);
   const field = await makeField(owner, "Cheese", fieldTypes.short);
   await owner.patch(`/users/${crowdIds[7]}`, { profile_data: [{ id: field, value: "Käse" }] });
-  await checkAll("after changes in several pieces");
+  await checkAll(t, "after changes in several pieces");
   const profile = async () => {
     const { body } = await member.get("/users", { include_custom_profile_fields: true });
     return body.members.find((user: Event) => user.user_id === crowdIds[7]).profile_data;

@@ -133,11 +133,8 @@ t.test("[public API] a bot comes back by its owner; one whose owner is gone beco
     [
       { type: "realm_user", op: "update", person: { user_id: bot.userId, is_active: true } },
       { type: "realm_user", op: "update", person: { user_id: bot.userId, bot_owner_id: administrator.userId } },
-      {
-        type: "realm_bot",
-        op: "update",
-        bot: { user_id: bot.userId, is_active: true, owner_id: administrator.userId },
-      },
+      { type: "realm_bot", op: "update", bot: { user_id: bot.userId, is_active: true } },
+      { type: "realm_bot", op: "update", bot: { user_id: bot.userId, owner_id: administrator.userId } },
     ],
   );
 });
