@@ -92,14 +92,14 @@ const avatarUrls = new WeakMap<UserRecord, string>();
 
 /**
  * An uploaded picture's address, relative to the organization's. Without one: null when the client computes it from the address
- * (`client_gravatar`, spec 2.6): only if it can see the address; else the URL of the public avatar service for the address;
- * clients fetch it, this server never does.
+ * (`client_gravatar`, spec 2.6): only if it can see the address; else the URL of the public avatar service for the address in
+ * lists: a hidden one is not told as a hash, either (S1). Clients fetch it, this server never does.
  */
 export function avatarUrl(user: UserRecord, clientGravatar: boolean): string | null {
   if (user.avatarFile === null && clientGravatar && userSetting(user, "email_address_visibility") === 1) return null;
   let url = avatarUrls.get(user);
   if (url === undefined) {
-    url = uploadedAvatar(user, false) ?? computedAvatar(user.email, user.avatarVersion, false);
+    url = uploadedAvatar(user, false) ?? computedAvatar(apiEmail(user), user.avatarVersion, false);
     avatarUrls.set(user, url);
   }
   return url;
@@ -110,7 +110,7 @@ function mediumAvatarUrl(user: UserRecord, clientGravatar: boolean): string | nu
   const isComputedByClient = avatarUrl(user, clientGravatar) === null;
   return isComputedByClient
     ? null
-    : (uploadedAvatar(user, true) ?? computedAvatar(user.email, user.avatarVersion, true));
+    : (uploadedAvatar(user, true) ?? computedAvatar(apiEmail(user), user.avatarVersion, true));
 }
 
 /** null: there is none. */

@@ -30,7 +30,7 @@ export function avatarAddress(view: View, viewer: UserRecord | null, who: string
     canAccessUser(view, viewer, user) &&
     (isId || knows(viewer, user, who))
   ) {
-    return uploadedAvatar(user, isMedium) ?? computedAvatar(user.email, user.avatarVersion, isMedium);
+    return uploadedAvatar(user, isMedium) ?? computedAvatar(apiEmail(user), user.avatarVersion, isMedium);
   }
   // By id, a spectator sees what GET /users would show; by address, nothing that says whether there is such an account (S1).
   if (isId && user !== undefined && viewer === null && view.realm.settings["enable_spectator_access"] === true) {

@@ -32,6 +32,10 @@ t.test(
     };
     t.equal(await locationOf(member, person.userId), gravatar(email, 1));
     t.equal(await locationOf(member, `${person.userId}/medium`), gravatar(email, 1, "&s=500"));
+    setUserSettings(server, person.userId, { email_address_visibility: 4 });
+    const dummy = `user${person.userId}@colloquy.invalid`;
+    t.equal(await locationOf(member, person.userId), gravatar(dummy, 1), "a hidden address is not told as a hash");
+    setUserSettings(server, person.userId, { email_address_visibility: 1 });
     const uploaded = (await upload(person, path, png)).body.avatar_url;
     for (const who of [person.userId, email, email.toUpperCase(), encodeURIComponent(email)]) {
       t.equal(await locationOf(member, who), uploaded);

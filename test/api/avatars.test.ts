@@ -99,7 +99,11 @@ t.test(
     t.equal(await inMessage(true), null);
     t.equal(await inMessage(false), gravatar(email, 1));
     setUserSettings(server, person.userId, { email_address_visibility: 4 });
-    t.equal((await seenBy(owner, person.userId, true)).avatar_url, gravatar(email, 1), "the address is hidden");
+    const hidden = gravatar(`user${person.userId}@colloquy.invalid`, 1);
+    for (const isComputedByClient of [true, false]) {
+      t.equal((await seenBy(owner, person.userId, isComputedByClient)).avatar_url, hidden, "[S1] not even as a hash");
+      t.equal(await inMessage(isComputedByClient), hidden);
+    }
     setUserSettings(server, person.userId, { email_address_visibility: 1 });
 
     const { avatar_url: uploaded } = (await upload(person, path, png)).body;

@@ -227,6 +227,20 @@ t.test("[behaviour 2.8] names, addresses and roles of others", (t) =>
   ),
 );
 
+t.test("[S1] a hidden address that changes", (t) =>
+  watch(
+    t,
+    async ({ owner, other }) => {
+      await owner.patch(`/users/${other.userId}`, { new_email: "hidden@example.com" });
+    },
+    async ({ server, owner, other }) => {
+      const user = realmOf(server).view.users.get(owner.userId);
+      if (user !== undefined) write(server, "users", owner.userId, { ...user, canChangeUserEmails: true });
+      setUserSettings(server, other.userId, { email_address_visibility: 3 });
+    },
+  ),
+);
+
 /** People whose addresses some roles see, channels that some roles see. */
 async function furnish({ server, owner, other }: Stage): Promise<void> {
   const shy = await crowd(server, "shy", 5);
