@@ -1,12 +1,12 @@
 /**
  * What a change of role comes to (behaviour 2.8): everybody is told, system groups change members, and the person is told of
- * the channels, subscribers and addresses that came into or went out of their sight, so that nothing of what they may not
+ * the channels, subscribers, addresses and bots that came into or went out of their sight, so that nothing of what they may not
  * see any more stays with a client that follows events (S1). Where that is too much to tell, their queues end.
  */
 import { limits } from "../../schemas/limits.ts";
 import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
 import { deliveryEmail, sightOf } from "../../src/domain/people.ts";
-import { canAccessAllUsers, hasMetadataAccess, isGuest } from "../../src/domain/permissions.ts";
+import { canAccessAllUsers, hasMetadataAccess, isAdministrator, isGuest } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
 import { roleGroupEvents } from "./user-groups.ts";
@@ -26,10 +26,21 @@ function personalEvents(view: View, before: UserRecord, after: UserRecord): Effe
   if (canAccessAllUsers(view, before) !== canAccessAllUsers(view, after)) return null;
   const channels = channelEvents(view, before, after);
   const addresses = addressSightEvents(view, before, after);
-  if (channels === null || addresses === null) return null;
+  const bots = botEvents(view, before, after);
+  if (channels === null || addresses === null || bots === null) return null;
   const defaults =
     isGuest(before) === isGuest(after) ? [] : [effects.emit("default_streams", {}, { to: "users", ids: [after.id] })];
-  return [...channels, ...defaults, ...addresses];
+  return [...channels, ...defaults, ...addresses, ...bots];
+}
+
+/** Other people's bots, which administrators alone see with their services (S1). */
+function botEvents(view: View, before: UserRecord, after: UserRecord): Effect[] | null {
+  if (isAdministrator(before) === isAdministrator(after)) return [];
+  const own = view.bots.ofOwner(after.id);
+  const ids = [...view.bots.all()].filter((id) => !own.has(id)).sort((a, b) => a - b);
+  if (ids.length > limits.sight_events_max) return null;
+  const op = isAdministrator(after) ? "add" : "delete";
+  return ids.map((id) => effects.emit("realm_bot", { op, user_id: id }, { to: "users", ids: [after.id] }));
 }
 
 function channelEvents(view: View, before: UserRecord, after: UserRecord): Effect[] | null {

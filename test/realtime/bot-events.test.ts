@@ -1,9 +1,10 @@
 /** Who is told what of bots (public API, /events: realm_bot, realm_user; behaviour 4.4), and that events and state agree. */
 import t, { type Test } from "tap";
+import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { makeBot } from "../support/bots.ts";
 import type { Client } from "../support/client.ts";
-import { createChannel, type Event, Follower, personOf, realmOf } from "../support/conversation.ts";
+import { createChannel, type Event, Follower, personOf, realmOf, write } from "../support/conversation.ts";
 import { Mirror, mirroredTypes, pictureOf } from "../support/mirror.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -187,6 +188,31 @@ t.test("[E2] a former owner who resumes is told only that the bot is gone", asyn
   t.equal(body.events.length, 1);
 });
 
+t.test(
+  "[S1] who becomes an administrator is told of everybody's bots, and who is none any more that they are gone",
+  async (t) => {
+    const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
+    const climber = await personOf(server, "climber");
+    const { bot: own } = await makeBot(climber, "climbing");
+    await makeBot(keeper, "hidden", { bot_type: 3, payload_url: "https://e.com/secret" });
+    for (const role of [roles.administrator, roles.moderator]) {
+      const queue = await climber.register(params);
+      await owner.patch(`/users/${climber.userId}`, { role });
+      const { body } = await climber.get("/events", {
+        queue_id: queue.queue_id,
+        last_event_id: queue.last_event_id,
+        dont_block: true,
+      });
+      const mirror = new Mirror(queue, { includesSubscribers: false, isModern: false });
+      mirror.apply(body.events);
+      const fresh = pictureOf(await climber.register(params))["realm_bots"];
+      t.strictSame(mirror.picture()["realm_bots"], fresh, String(role));
+      if (role === roles.moderator) t.match(mirror.state.realm_bots, [{ user_id: own.userId }]);
+      t.equal(mirror.state.realm_bots.length > 1, role === roles.administrator);
+    }
+  },
+);
+
 t.test("[architecture] state before + events = fresh fetch, for everybody", async (t) => {
   const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
   const { bot: old } = await makeBot(keeper, "old");
@@ -211,5 +237,32 @@ t.test("[architecture] state before + events = fresh fetch, for everybody", asyn
     for (const key of ["realm_bots", "realm_users", "realm_non_active_users"]) {
       t.strictSame(mirror.picture()[key], fresh[key], `${name}: ${key}`);
     }
+  }
+});
+
+t.test("[S3] who would have to be told of too many bots registers again", async (t) => {
+  const climber = await personOf(server, "far climber");
+  const crowded = (count: number) => {
+    for (let id = 500_000; id < 500_000 + count; id++) {
+      write(server, "users", id, { ...bare, id, email: `b${id}@example.com`, fullName: `B ${id}` });
+    }
+  };
+  const row = realmOf(server).view.users.get(member.userId);
+  if (row === undefined) throw new Error("no member");
+  const bare = { ...row, botType: 1, botOwnerId: member.userId };
+  const known = [...realmOf(server).view.bots.all()].length;
+  for (const [count, code] of [
+    [limits.sight_events_max - known, undefined],
+    [limits.sight_events_max - known + 1, "BAD_EVENT_QUEUE_ID"],
+  ] as const) {
+    crowded(count);
+    const queue = await climber.register({ event_types: ["realm_bot"] });
+    await owner.patch(`/users/${climber.userId}`, { role: code === undefined ? roles.administrator : roles.member });
+    const { body } = await climber.get("/events", {
+      queue_id: queue.queue_id,
+      last_event_id: queue.last_event_id,
+      dont_block: true,
+    });
+    t.equal(body.code, code, `${count} more`);
   }
 });
