@@ -6,8 +6,9 @@ import { directSystemGroups } from "../../src/domain/system-groups.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
 
-/** After a change of role. */
+/** After a change of role. Whoever is deactivated is shown in no group, before and after. */
 export function roleGroupEvents(view: View, before: UserRecord, after: UserRecord): Effect[] {
+  if (!after.isActive) return [];
   const [was, is] = [directSystemGroups(view, before), directSystemGroups(view, after)];
   return [
     ...was.filter((name) => !is.includes(name)).flatMap((name) => memberEvent(view, "remove_members", name, after)),

@@ -213,6 +213,18 @@ t.test("[behaviour 2.20] who comes back is in every channel, group and permissio
   ),
 );
 
+t.test("[behaviour 2.20] whoever is deactivated is in no group, whatever their role becomes", (t) =>
+  watch(
+    t,
+    async ({ owner, other }) => {
+      await owner.patch(`/users/${other.userId}`, { role: 300 });
+    },
+    async ({ owner, other }) => {
+      await owner.delete(`/users/${other.userId}`);
+    },
+  ),
+);
+
 t.test("[behaviour 2.8] names, addresses and roles of others", (t) =>
   watch(
     t,
