@@ -9,8 +9,9 @@ import type { View } from "../../src/domain/view.ts";
 import type { BotUpdate, Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { refuseNameInUse, refuseTooMany } from "./bot-admission.ts";
 import { botEvent } from "./bot-events.ts";
-import { accessBot, defaultsOf, refuseNameInUse, refuseTooMany } from "./bots.ts";
+import { accessBot, defaultsOf } from "./bots.ts";
 import { roleEffects } from "./user-roles.ts";
 
 export function updateBot(_context: unknown, command: Command<"bot.update">, view: View): Outcome {

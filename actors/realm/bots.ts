@@ -2,18 +2,17 @@
  * Bots: accounts with an owner and a key, without a password (public API as its web client uses it: /bots). Their owner and
  * administrators change them, and are the only ones who are told more than what everybody sees of an account.
  */
-import { botTypes } from "../../schemas/bots.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
-import { limits } from "../../schemas/limits.ts";
 import type { BotRecord, UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
 import { canAdministerBot, isOwnedBot } from "../../src/domain/bots.ts";
-import { hasContentAccess, hasRealmPermission, isGuest } from "../../src/domain/permissions.ts";
+import { hasContentAccess } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { effects } from "../effects.ts";
 import { newApiKey, replaceKeys } from "../user/api-keys.ts";
+import { refuseCaller, refuseCreation, refuseNameInUse } from "./bot-admission.ts";
 import { botEvent } from "./bot-events.ts";
 import { newUser } from "./founding.ts";
 import { deactivationEffects } from "./user-deactivation.ts";
@@ -52,38 +51,9 @@ export function createBot(_context: unknown, command: Command<"bot.create">, vie
   ]);
 }
 
-function refuseCreation(view: View, caller: UserRecord, botType: number): Refusal | null {
-  const refused = refuseCaller(caller);
-  if (refused !== null) return refused;
-  const isAllowed =
-    hasRealmPermission(view, caller, "can_create_bots_group") ||
-    (botType === botTypes.incomingWebhook && hasRealmPermission(view, caller, "can_create_write_only_bots_group"));
-  return isAllowed ? refuseTooMany(view, caller.id) : refuse.insufficientPermission();
-}
-
-/** No guests, no bots: whom the performer let in may have become one (M7). */
-function refuseCaller(caller: UserRecord): Refusal | null {
-  if (isGuest(caller)) return refuse.guestsNotAllowed();
-  return caller.botType === null ? null : refuse.botsNotAllowed();
-}
-
-/** Active ones are bounded per owner, so that all of them can be deactivated together with the owner, in one turn (S3). */
-export function refuseTooMany(view: View, ownerId: number): Refusal | null {
-  const active = [...view.bots.ofOwner(ownerId)].filter((id) => view.users.get(id)?.isActive === true);
-  const isFull = active.length >= limits.bots_per_owner_max;
-  return isFull || view.users.size >= limits.users_per_realm_max ? refuse.badRequest("Too many bots") : null;
-}
-
 function refuseInUse(view: View, { email, fullName }: { email: string; fullName: string }): Refusal | null {
   if (view.users.byEmail(email) !== undefined) return refuse.badRequest("Username already in use");
   return refuseNameInUse(view, fullName);
-}
-
-/** Active people and bots keep their names to themselves, as written. */
-export function refuseNameInUse(view: View, fullName: string): Refusal | null {
-  const namesakes = [...view.users.named(fullName)].flatMap((id) => view.users.get(id) ?? []);
-  const isTaken = namesakes.some((user) => user.isActive && user.fullName === fullName);
-  return isTaken ? refuse.badRequest("Name is already in use!") : null;
 }
 
 const noDefaults = { defaultSendingChannelId: null, defaultEventsChannelId: null, isAllPublicByDefault: false };

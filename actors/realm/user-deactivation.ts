@@ -13,6 +13,7 @@ import type { Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { deactivationMail } from "../mail.ts";
+import { refuseReturn } from "./bot-admission.ts";
 import { botUpdates } from "./bot-events.ts";
 import { notificationBotId } from "./notification-bot.ts";
 import { pauseSubscription, resumeSubscription } from "./subscription-records.ts";
@@ -112,16 +113,19 @@ export function reactivateUser(_context: unknown, command: Command<"user.reactiv
   const caller = callerOf(command, view);
   const user = view.users.get(command.params.userId);
   if (user === undefined || user.id === notificationBotId) return refuse.noSuchUser();
-  const refused = caller === null ? null : checkReactivation(caller, user);
+  const refused = caller === null ? null : checkReactivation(view, caller, user);
   if (refused !== null) return refused;
   return done({}, user.isActive ? [] : returnEffects(view, user, caller));
 }
 
-/** Who returns as an owner is given the role: only owners give it (spec 4.8). */
-function checkReactivation(caller: UserRecord, user: UserRecord): Refusal | null {
+/** Who returns as an owner is given the role: only owners give it (spec 4.8). A bot returns as a new one begins. */
+function checkReactivation(view: View, caller: UserRecord, user: UserRecord): Refusal | null {
   if (!mayManage(caller, user)) return refuse.insufficientPermission();
-  const needsOwner = !user.isActive && user.role === roles.owner && caller.role !== roles.owner;
-  return needsOwner ? refuse.ownerRequired() : null;
+  if (user.isActive) return null;
+  if (user.role === roles.owner && caller.role !== roles.owner) return refuse.ownerRequired();
+  return user.botType === null
+    ? null
+    : refuseReturn(view, caller, user, ownerOfReturned(view, user, caller) ?? caller.id);
 }
 
 function returnEffects(view: View, user: UserRecord, caller: UserRecord | null): Effect[] {

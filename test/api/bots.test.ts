@@ -228,6 +228,8 @@ t.test("[S3] a person has at most `bots_per_owner_max` bots, whatever their kind
   const { bot } = await makeBot(member, "surplus");
   const given = await member.patch(`/bots/${bot.userId}`, { bot_owner_id: collector.userId });
   t.strictSame(outcome(given), refusal("Too many bots"));
+  const [first] = view.bots.ofOwner(collector.userId);
+  t.strictSame(outcome(await collector.post(`/users/${first}/reactivate`)), refusal("Too many bots"), "nor come back");
   const ended = await owner.delete(`/users/${collector.userId}`);
   t.equal(ended.status, 200, "all of them end with their owner, in one turn");
   t.ok([...view.bots.ofOwner(collector.userId)].every((id) => view.users.get(id)?.isActive === false));

@@ -4,6 +4,7 @@
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
+import { makeBot } from "../support/bots.ts";
 import type { Client } from "../support/client.ts";
 import {
   botOf,
@@ -14,6 +15,7 @@ import {
   outcome,
   personOf,
   refusal,
+  setRealmSettings,
   success,
   systemGroup,
 } from "../support/conversation.ts";
@@ -138,6 +140,26 @@ t.test("[public API] a bot comes back by its owner; one whose owner is gone beco
     ],
   );
 });
+
+t.test(
+  "[behaviour 1.9] a bot comes back as a new one begins: by whom may make it, under a name that is free",
+  async (t) => {
+    const keeper = await personOf(server, "second keeper");
+    const { bot } = await makeBot(keeper, "twin");
+    await keeper.delete(`/bots/${bot.userId}`);
+    const { bot: other } = await makeBot(keeper, "other", { full_name: "The twin" });
+    t.strictSame(await returns(keeper, bot.userId), refusal("Name is already in use!"));
+    await keeper.delete(`/bots/${other.userId}`);
+    setRealmSettings(server, { can_create_bots_group: systemGroup(server, "role:administrators") });
+    t.strictSame(await returns(keeper, bot.userId), refusal("Insufficient permission"));
+    setRealmSettings(server, { can_create_bots_group: systemGroup(server, "role:everyone") });
+    await owner.patch(`/users/${keeper.userId}`, { role: roles.guest });
+    t.strictSame(await returns(keeper, bot.userId), refusal("Not allowed for guest users"));
+    await owner.patch(`/users/${keeper.userId}`, { role: roles.member });
+    t.equal((await bot.get("/users/me")).status, 401, "nothing of this has brought it back");
+    t.strictSame(await returns(keeper, bot.userId), success());
+  },
+);
 
 t.test("[S1] in protected history, what was written while one was deactivated was not received", async (t) => {
   const leaver = await personOf(server, "absent");
