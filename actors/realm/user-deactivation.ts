@@ -5,7 +5,7 @@
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
+import type { MailRecord, SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
@@ -71,15 +71,21 @@ function endOf(view: View, user: UserRecord): Effect[] {
   ];
 }
 
-/** Mails that wait to be sent, and addresses that wait to be confirmed. */
+/** Mails that wait to be sent, and addresses that wait to be confirmed. Bots have neither: for them nothing is looked through. */
 function pendingMail(view: View, user: UserRecord): Effect[] {
+  if (user.botType !== null) return [];
   const range = { limit: limits.pending_mails_scanned_max };
-  const mails = view.rows("mails", range).filter(({ row }) => row.to.toLowerCase() === user.email.toLowerCase());
+  const mails = view.rows("mails", range).filter(({ row }) => isAbout(row, user));
   const changes = view.rows("emailChanges", range).filter(({ row }) => row.userId === user.id);
   return [
     ...mails.map(({ key }) => effects.remove("mails", key)),
     ...changes.map(({ key }) => effects.remove("emailChanges", key)),
   ];
+}
+
+/** A mail to the person's address, or to the one that they wanted: its link leads nowhere any more. */
+function isAbout({ to, template, data }: MailRecord, { email }: UserRecord): boolean {
+  return to.toLowerCase() === email.toLowerCase() || (template === "confirm-new-address" && data["email"] === email);
 }
 
 function activeSubscriptions(view: View, user: UserRecord): SubscriptionRecord[] {

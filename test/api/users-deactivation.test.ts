@@ -4,6 +4,7 @@
  */
 import t from "tap";
 import { command } from "../../actors/commands.ts";
+import { deactivateUser } from "../../actors/realm/user-deactivation.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { Client } from "../support/client.ts";
@@ -133,7 +134,7 @@ t.test(
 const { view } = realmOf(server);
 
 t.test("[spec 4.20] with a comment, even an empty one, the person is sent a mail; without, none", async (t) => {
-  const comments = [undefined, "", "Farewell!\n🙂", "🙂".repeat(limits.deactivation_comment_code_points_max)];
+  const comments = [undefined, "", " \n ", "Farewell!\n🙂", "🙂".repeat(limits.deactivation_comment_code_points_max)];
   const leavers: Client[] = [];
   for (const [index, comment] of comments.entries()) {
     const leaver = await personOf(server, `mailed${index}`);
@@ -141,14 +142,14 @@ t.test("[spec 4.20] with a comment, even an empty one, the person is sent a mail
     const gone = await administrator.delete(`/users/${leaver.userId}`, { deactivation_notification_comment: comment });
     t.strictSame(outcome(gone), success());
   }
-  const mails = await outboxMails(server.dataDir, 3);
+  const mails = await outboxMails(server.dataDir, 4);
   t.strictSame(
     mails.map(({ email }) => email.to?.[0]?.address),
     leavers.slice(1).map(({ account }) => account?.email),
   );
-  const [plain, short, long] = mails.map(({ email }) => email.text ?? "");
-  for (const text of [plain, short, long]) t.match(text, "Your account on Colloquy has been deactivated.");
-  t.notMatch(plain, "comment");
+  const [plain, blank, short, long] = mails.map(({ email }) => email.text ?? "");
+  for (const text of [plain, blank, short, long]) t.match(text, "Your account on Colloquy has been deactivated.");
+  for (const text of [plain, blank]) t.notMatch(text, "comment");
   t.match(short, "Farewell!");
   t.equal(
     [...(long?.replaceAll(/\s/g, "").matchAll(/🙂/gu) ?? [])].length,
@@ -173,11 +174,16 @@ t.test("[behaviour 2.20] mails that wait for the person, and a change of address
   const mail = { id: 901, template: "login", to, data: {}, createdAt: 0, attempts: 0, dueAt: Number.MAX_SAFE_INTEGER };
   write(server, "mails", 901, mail);
   write(server, "mails", 902, { ...mail, id: 902, to: member.account?.email ?? "" });
+  const confirmation = { ...mail, template: "confirm-new-address", to: "a@example.com" };
+  write(server, "mails", 903, { ...confirmation, id: 903, data: { email: to } });
+  write(server, "mails", 904, { ...confirmation, id: 904, data: { email: member.account?.email } });
   write(server, "emailChanges", "h1", { userId: leaver.userId, newEmail: "a@example.com", createdAt: 0 });
   write(server, "emailChanges", "h2", { userId: member.userId, newEmail: "b@example.com", createdAt: 0 });
   await owner.delete(`/users/${leaver.userId}`);
   t.strictSame([view.row("mails", 901), view.row("emailChanges", "h1")], [undefined, undefined]);
   t.ok(view.row("mails", 902) !== undefined && view.row("emailChanges", "h2") !== undefined, "other people's stay");
+  t.equal(view.row("mails", 903), undefined, "nobody is asked to confirm what leads nowhere");
+  t.not(view.row("mails", 904), undefined);
 });
 
 t.test("[S3] so many waiting mails are looked through, no more", async (t) => {
@@ -196,6 +202,24 @@ t.test("[S3] so many waiting mails are looked through, no more", async (t) => {
   await owner.delete(`/users/${leaver.userId}`);
   t.equal(view.row("mails", last ?? 0), undefined, "the last one that is looked at");
   t.not(view.row("mails", over ?? 0), undefined, "one over");
+});
+
+t.test("[S3] waiting mails are looked through once, however many bots the person has", async (t) => {
+  const leaver = await personOf(server, "crowded");
+  const { view } = realmOf(server);
+  for (const name of ["first", "second", "third"]) await botOf(server, `crowded ${name}`, leaver);
+  let looks = 0;
+  const counting = new Proxy(view, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== "function") return value;
+      if (name === "rows") looks++;
+      return value.bind(target);
+    },
+  });
+  const asked = command({ actor: "realm" }, "user.deactivate", { userId: leaver.userId, comment: null }, null);
+  t.equal(deactivateUser(null, asked, counting).kind, "done");
+  t.equal(looks, 2, "mails, and changes of an address");
 });
 
 t.test("[spec 4.20] the bots of the person end first, each told of; other people's go on", async (t) => {

@@ -81,7 +81,7 @@ export function userRoutes(passwords: Passwords) {
 
     bind(deactivateUser, (call) => {
       const { user_id: userId, deactivation_notification_comment: comment = null } = call.params;
-      return askRealm(call, "user.deactivate", { userId, comment });
+      return askRealm(call, "user.deactivate", { userId, comment: comment?.trim() ?? null });
     }),
 
     bind(deactivateOwnUser, (call) => askRealm(call, "user.deactivate-self", {})),
