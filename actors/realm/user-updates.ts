@@ -14,6 +14,7 @@ import type { Command, UserTarget, UserUpdate } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { addressEvents } from "../people-events.ts";
+import { revokeLinks } from "../user/email-change.ts";
 import { botUpdates } from "./bot-events.ts";
 import { notificationBotId } from "./notification-bot.ts";
 import { setProfileValues } from "./profile-values.ts";
@@ -115,7 +116,10 @@ function changeProfile(view: View, asked: Asked): Change | Refusal {
   return "kind" in changed ? changed : { user, effects: changed.effects };
 }
 
-/** Immediate, without a confirmation: owners who were granted it are trusted with it (spec 4.8, D7). */
+/**
+ * Immediate, without a confirmation: owners who were granted it are trusted with it (spec 4.8, D7). A link that the account asked
+ * for before must not undo it.
+ */
 function changeAddress(view: View, asked: Asked): Change | Refusal {
   const { caller, user, params } = asked;
   const email = params.newEmail?.trim() ?? null;
@@ -129,7 +133,8 @@ function changeAddress(view: View, asked: Asked): Change | Refusal {
     return refuse.badRequest("New email value error: Email is already in use.");
   }
   const after = { ...user, email };
-  return { user: after, effects: addressEvents(user, after) };
+  const told = [...addressEvents(user, after), ...botUpdates(view, after, ["email", "avatar_url"])];
+  return { user: after, effects: [...revokeLinks(view, user.id), ...told] };
 }
 
 /** `cli grant-can-change-user-emails` (D7): only the server itself asks for this. */

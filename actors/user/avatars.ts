@@ -8,6 +8,7 @@ import type { Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { effects } from "../effects.ts";
 import { avatarEvent } from "../people-events.ts";
+import { botUpdates } from "../realm/bot-events.ts";
 
 /** POST and DELETE /users/me/avatar. Removing what is not there changes nothing and is told to nobody. */
 export function setAvatar(_context: unknown, command: Command<"user.avatar.set">, view: View): Outcome {
@@ -21,6 +22,7 @@ export function setAvatar(_context: unknown, command: Command<"user.avatar.set">
   return done({ avatar_url: avatarUrl(after, false) }, [
     effects.put("users", user.id, after),
     avatarEvent(after),
+    ...botUpdates(view, after, ["avatar_url"]),
     ...avatarFiles(before).map(effects.discard),
   ]);
 }

@@ -51,6 +51,11 @@ function requestsOf(view: View, userId: number) {
   return view.keys("emailChangeRequests", { ...newest, limit: limits.email_changes_per_day_max });
 }
 
+/** No link that the person asked for leads anywhere any more. What was asked for still counts against the limit. */
+export function revokeLinks(view: View, userId: number): Effect[] {
+  return revoke(requestsOf(view, userId).map(([, , hash]) => hash));
+}
+
 function revoke(hashes: readonly string[]): Effect[] {
   return hashes.map((hash) => effects.remove("emailChanges", hash));
 }

@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import t, { type Test } from "tap";
+import { command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { Client } from "../support/client.ts";
 import { Follower, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
@@ -190,11 +191,25 @@ t.test("[spec 4.1] the address is given to another account meanwhile: the page s
 t.test("[spec 4.20] the account is deactivated meanwhile: the link does nothing", async (t) => {
   const jan = await personOf(server, "jan");
   await request(jan, "jan.new@example.org");
+  const link = await linkTo("jan.new@example.org");
   await owner.delete(`/users/${jan.userId}`);
-  const page = await follow(await linkTo("jan.new@example.org"));
+  const page = await follow(link);
   t.equal(page.status, 404);
   t.match(page.html, "Your address was not changed");
   t.equal(addressOf(jan), "jan0@example.com");
+});
+
+t.test("[spec 4.8] an address that an owner gives is not undone by a link from before", async (t) => {
+  const victim = await personOf(server, "victim");
+  t.strictSame(await request(victim, "intruder@example.net"), accepted);
+  const link = await linkTo("intruder@example.net");
+  await realmOf(server).dispatcher.ask(
+    command({ actor: "realm" }, "user.grant-email-changes", { email: addressOf(owner) ?? "", isGranted: true }, null),
+  );
+  const rescued = await owner.patch(`/users/${victim.userId}`, { new_email: "rescued@example.org" });
+  t.strictSame(outcome(rescued), success());
+  t.equal((await follow(link)).status, 404);
+  t.equal(addressOf(victim), "rescued@example.org");
 });
 
 async function requests(t: Test, client: Client, from: number, count: number): Promise<void> {

@@ -1,11 +1,13 @@
 /** Who is told what of bots (public API, /events: realm_bot, realm_user; behaviour 4.4), and that events and state agree. */
 import t, { type Test } from "tap";
+import { command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { makeBot } from "../support/bots.ts";
 import type { Client } from "../support/client.ts";
 import { createChannel, type Event, Follower, personOf, realmOf, write } from "../support/conversation.ts";
 import { Mirror, mirroredTypes, pictureOf } from "../support/mirror.ts";
+import { picture, upload } from "../support/pictures.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -222,6 +224,16 @@ t.test("[architecture] state before + events = fresh fetch, for everybody", asyn
   await keeper.patch(`/bots/${old.userId}`, { bot_owner_id: member.userId, default_sending_stream: "general" });
   await member.patch(`/bots/${old.userId}`, { bot_owner_id: keeper.userId });
   await keeper.patch(`/bots/${bot.userId}`, { bot_owner_id: member.userId });
+  t.equal((await upload(old, "/users/me/avatar", await picture("png", 8, 8))).status, 200);
+  await realmOf(server).dispatcher.ask(
+    command(
+      { actor: "realm" },
+      "user.grant-email-changes",
+      { email: owner.account?.email ?? "", isGranted: true },
+      null,
+    ),
+  );
+  t.equal((await owner.patch(`/users/${bot.userId}`, { new_email: "grown@example.com" })).status, 200);
   const { bot: last } = await makeBot(member, "last");
   await member.delete(`/bots/${last.userId}`);
   for (const [index, [name, client]] of Object.entries(people).entries()) {
