@@ -105,7 +105,7 @@ t.test("[behaviour 2.1] one's own address in other letters is a change; somebody
   const dora = await personOf(server, "dora");
   const gone = await personOf(server, "gone");
   t.equal((await owner.delete(`/users/${gone.userId}`)).status, 200);
-  for (const taken of ["owner@localhost", "OWNER@localhost", "gone0@example.com"]) {
+  for (const taken of ["owner@localhost", "OWNER@localhost", "gone0@example.com", "user2@colloquy.invalid"]) {
     t.strictSame(await request(dora, taken), refusal("Already has an account."), taken);
   }
   t.strictSame(await request(dora, "Dora0@Example.com"), accepted);
