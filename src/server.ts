@@ -47,6 +47,7 @@ import { realtimeRoutes } from "./realtime/routes.ts";
 import { SocketServer } from "./realtime/socket-server.ts";
 import { type Clock, systemClock } from "./runtime/clock.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
+import { ignoreForwarded, readForwarded } from "./runtime/forwarded.ts";
 import type { Realm } from "./runtime/realm.ts";
 import { RealmHost } from "./runtime/realm-host.ts";
 import { DiskSpace } from "./store/disk-space.ts";
@@ -274,7 +275,8 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
   const isSecure = tlsOf(config) !== null;
   const realmOf = (name: string) => host.realmOf(name);
   const pages = [...emailChangePages, ...picturePages];
-  const http = new HttpServer({ app, performer, pages, realmOf, isSecure, reportBug });
+  const forwarded = config.trustsProxy ? readForwarded : ignoreForwarded;
+  const http = new HttpServer({ app, performer, pages, realmOf, isSecure, readForwarded: forwarded, reportBug });
   const admit = (credentials: Credentials, address: string) =>
     refuseWriteOnly(credentials) ?? countFailedKey(rates, credentials, address);
   const sockets = new SocketServer({
@@ -289,6 +291,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
     },
     clientName,
     isSecure,
+    readForwarded: forwarded,
     clock,
     reportBug,
   });
