@@ -52,7 +52,7 @@ import type { Realm } from "./runtime/realm.ts";
 import { RealmHost } from "./runtime/realm-host.ts";
 import { DiskSpace } from "./store/disk-space.ts";
 import { RootStore } from "./store/root.ts";
-import { followAddress, writeZuliprc } from "./zuliprc.ts";
+import { followAddress, readZuliprc, writeZuliprc } from "./zuliprc.ts";
 
 export class PortInUse extends Error {
   override readonly name = "PortInUse";
@@ -62,6 +62,8 @@ export interface RunningServer {
   readonly url: string;
   readonly port: number;
   readonly zuliprc: string;
+  /** Whether its key opens the door still: keys and addresses change, the file does not follow. */
+  readonly isZuliprcGood: boolean;
   readonly host: RealmHost;
   /** For white-box looks of tests, through their one doorway. */
   readonly hubOf: (realm: Realm) => Hub;
@@ -175,6 +177,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
     url,
     port,
     zuliprc,
+    isZuliprcGood: opensDoor(zuliprc, host.realmOf("")),
     host,
     hubOf,
     async stop() {
@@ -190,6 +193,15 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
       await root.close();
     },
   };
+}
+
+function opensDoor(file: string, realm: Realm): boolean {
+  try {
+    const { email, key } = readZuliprc(file);
+    return "caller" in verifyKey(realm.view, email, key);
+  } catch {
+    return false;
+  }
 }
 
 /** How long answers in flight are waited for at shutdown. */
