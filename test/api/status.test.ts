@@ -334,12 +334,23 @@ t.test("[architecture] state before + events = fresh state", async (t) => {
   await second.post("/users/me/status", { status_text: "new", away: true });
   await owner.post(`/users/${second.userId}/status`, { emoji_name: "party" });
   await second.post("/users/me/status", { away: false, status_text: "" });
+  // The setting is the inverse of `away`: whoever changes it changes what others know.
+  await first.patch("/settings", { presence_enabled: false, full_name: "First" });
+  await second.patch("/settings", { presence_enabled: false });
+  await second.patch("/settings", { presence_enabled: true });
+  await second.patch("/settings", { presence_enabled: true });
   await owner.delete(`/users/${second.userId}`);
   await follower.settled();
   const fresh = await stateOf(member);
   t.strictSame(applied(before, follower.ofType("user_status")), fresh);
   t.match(fresh[second.userId], { emoji_name: "party" });
-  t.notOk(String(first.userId) in fresh);
+  t.strictSame(fresh[first.userId], { away: true });
+  const bySettings = follower.ofType("user_status").slice(-3);
+  t.strictSame(bySettings, [
+    { type: "user_status", user_id: first.userId, away: true },
+    { type: "user_status", user_id: second.userId, away: true },
+    { type: "user_status", user_id: second.userId, away: false },
+  ]);
 });
 
 t.test("[M1] a status survives a restart", async (t) => {
