@@ -5,6 +5,7 @@ import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
   botOf,
+  createChannel,
   type Event,
   Follower,
   outcome,
@@ -309,6 +310,24 @@ t.test("[S1] a guest who may not know somebody learns nothing of their status", 
   t.strictSame(outcome(await guest.get(`/users/${person.userId}/status`)), missing);
   t.strictSame(outcome(await guest.post(`/users/${person.userId}/status`, { status_text: "x" })), missing);
   t.strictSame(outcome(await guest.get(`/users/${former.userId}/status`)), missing);
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+});
+
+t.test("[architecture] whom a guest comes to know, it knows with the status that was set before", async (t) => {
+  const [met, written, plain] = [await anybody(), await anybody(), await anybody()];
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  await met.post("/users/me/status", { status_text: "in a channel", away: true });
+  await written.post("/users/me/status", { emoji_name: "car" });
+  const follower = await Follower.of(guest, wanted);
+  const before = await stateOf(guest);
+  await createChannel(owner, "meeting", [guest, met, plain]);
+  await written.post("/messages", { type: "direct", to: [guest.userId], content: "hello" });
+  await follower.settled();
+  const events = follower.ofType("user_status");
+  t.equal(events.length, 2, "nobody else's, and nothing of who has set nothing");
+  const fresh = await stateOf(guest);
+  t.strictSame(applied(before, events), fresh);
+  t.strictSame(fresh[met.userId], { away: true, status_text: "in a channel" });
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
 });
 
