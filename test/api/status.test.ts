@@ -331,6 +331,18 @@ t.test("[architecture] whom a guest comes to know, it knows with the status that
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
 });
 
+t.test("[architecture] who joins where presence is not shared by default is away from the beginning", async (t) => {
+  const follower = await Follower.of(member, wanted);
+  await owner.patch("/realm/user_settings_defaults", { presence_enabled: false });
+  const newcomer = await anybody();
+  await owner.patch("/realm/user_settings_defaults", { presence_enabled: true });
+  await anybody();
+  await follower.settled();
+  const away = { type: "user_status", user_id: newcomer.userId, away: true };
+  t.strictSame(follower.ofType("user_status"), [away]);
+  t.strictSame((await stateOf(member))[newcomer.userId], { away: true });
+});
+
 /** Behaviour 4.5: empty texts and false remove keys, a person without keys goes. */
 function applied(state: Event, events: readonly Event[]): Event {
   const next = structuredClone(state);
