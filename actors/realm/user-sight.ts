@@ -7,7 +7,6 @@ import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { canAccessUser, sharesConversation } from "../../src/domain/people.ts";
 import { canAccessAllUsers, isGuest, realmGroupId } from "../../src/domain/permissions.ts";
-import { statusBody } from "../../src/domain/status.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
 
@@ -65,7 +64,7 @@ function guestEffects(view: View, shift: Shift, guest: UserRecord, candidates: R
     (isKnownAfter ? appeared : vanished).push(id);
   }
   if (appeared.length + vanished.length > limits.sight_events_max) return endQueues(view, guest.id);
-  return [...appearance(view, guest.id, appeared), ...sightEvent("vanish", guest.id, vanished)];
+  return [...appearance(guest.id, appeared), ...sightEvent("vanish", guest.id, vanished)];
 }
 
 function sharesAfter(view: View, shift: Shift, guestId: number, otherId: number): boolean {
@@ -83,15 +82,11 @@ function sightEvent(op: "appear" | "vanish", guestId: number, ids: readonly numb
   return [effects.emit("realm_user", body, { to: "users", ids: [guestId] }, ids.length)];
 }
 
-/** With what the state of /register would say of them now: no later event tells of a status that was there before. */
-function appearance(view: View, guestId: number, ids: readonly number[]): Effect[] {
-  const statuses = ids.flatMap((id) => {
-    const user = view.users.get(id);
-    const status = user === undefined ? {} : statusBody(user, view.row("statuses", id));
-    if (Object.keys(status).length === 0) return [];
-    return [effects.emit("user_status", { user_id: id, ...status }, { to: "users", ids: [guestId] })];
-  });
-  return [...sightEvent("appear", guestId, ids), ...statuses];
+/** Their statuses follow: what was set before, no later event tells. Both are built when they are delivered. */
+function appearance(guestId: number, ids: readonly number[]): Effect[] {
+  if (ids.length === 0) return [];
+  const statuses = effects.emit("user_status", { user_ids: ids }, { to: "users", ids: [guestId] }, ids.length);
+  return [...sightEvent("appear", guestId, ids), statuses];
 }
 
 /** The first message of a direct conversation makes its participants known to the guests among them. */
@@ -104,7 +99,7 @@ export function conversationSight(view: View, userIds: readonly number[]): Effec
       const user = view.users.get(other);
       return user !== undefined && !canAccessUser(view, guest, user);
     });
-    return appearance(view, guest.id, strangers);
+    return appearance(guest.id, strangers);
   });
 }
 
