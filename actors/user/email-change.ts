@@ -5,6 +5,7 @@
  */
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import { isReservedAddress } from "../../src/domain/people.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
@@ -24,7 +25,9 @@ export function requestEmailChange(
   if (user === null) return refuse.noSuchUser();
   const { newEmail, keyHash, link } = asked.params;
   const holder = view.users.byEmail(newEmail);
-  if (holder !== undefined && holder.id !== user.id) return refuse.badRequest("Already has an account.");
+  if (isReservedAddress(newEmail) || (holder !== undefined && holder.id !== user.id)) {
+    return refuse.badRequest("Already has an account.");
+  }
   const earlier = requestsOf(view, user.id);
   const waitMs = waitUntilNext(
     earlier.map(([, requestedAt]) => requestedAt),

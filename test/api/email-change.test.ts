@@ -112,6 +112,14 @@ t.test("[behaviour 2.1] one's own address in other letters is a change; somebody
   t.equal(addressOf(dora), "Dora0@Example.com");
 });
 
+t.test("[S1] an address that the server itself gives out is nobody's to take", async (t) => {
+  const dummy = await personOf(server, "dummy");
+  for (const reserved of [`user${owner.userId}@colloquy.invalid`, "User99@Colloquy.invalid"]) {
+    t.strictSame(await request(dummy, reserved), refusal("Already has an account."), reserved);
+    t.strictSame(await mailsTo(reserved), [], "no mail is written");
+  }
+});
+
 t.test("[behaviour 2.1, S3] what is no address: Enter a valid email address.", async (t) => {
   const emil = await personOf(server, "emil");
   const host = "@example.org";
