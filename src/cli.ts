@@ -5,11 +5,14 @@ import { join, resolve } from "node:path";
 import { Command as Program } from "commander";
 import { command } from "../actors/commands.ts";
 import { limits } from "../schemas/limits.ts";
+import type { UserRecord } from "../schemas/records.ts";
 import { type Role, roles } from "../schemas/types.ts";
 import { lookUp } from "./domain/look-up.ts";
 import { checkFullName, isEmailAddress } from "./domain/text.ts";
 import { foundRealm } from "./founding.ts";
+import { hashApiKey } from "./http/authentication.ts";
 import { Passwords } from "./http/passwords.ts";
+import { newApiKey } from "./http/secrets.ts";
 import { listen } from "./listen.ts";
 import { systemClock } from "./runtime/clock.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
@@ -146,6 +149,62 @@ program
     if (granted.kind === "refused") fail(granted.msg);
     say(`${email} may ${isGranted ? "now" : "no longer"} change other people's addresses (owners only)`);
   });
+
+program
+  .command("new-key")
+  .description(
+    "give an account a new API key and write its zuliprc; all its keys of before end (the server must not run)",
+  )
+  .argument("<email>", "address of the account")
+  .option("--realm <label>", "label of the realm", "")
+  .option(
+    "--zuliprc <file>",
+    "file to write; its site stays (default: DATA_DIR/zuliprc, with the realm's label if it has one)",
+  )
+  .action(async (email: string, options: { realm: string; zuliprc?: string }) => {
+    const key = newApiKey();
+    const made = await withAccount(email, options.realm, (realm, { id }) =>
+      realm.dispatcher.ask(command({ actor: "user", id }, "user.api-key.regenerate", { hash: hashApiKey(key) }, id)),
+    );
+    if (made.kind === "refused") fail(made.msg);
+    const file = resolve(
+      options.zuliprc ?? join(dataDir(), `zuliprc${options.realm === "" ? "" : `.${options.realm}`}`),
+    );
+    writeZuliprc(file, { email, key, site: existsSync(file) ? readZuliprc(file).site : "http://127.0.0.1:9991" });
+    say(`the new key of ${email} is in ${file}`);
+  });
+
+program
+  .command("set-password")
+  .description("give an account a new random password (the server must not run)")
+  .argument("<email>", "address of the account")
+  .option("--realm <label>", "label of the realm", "")
+  .action(async (email: string, options: { realm: string }) => {
+    const password = randomBytes(12).toString("base64url");
+    const hash = await new Passwords().hash(password);
+    if (hash === null) fail("the password could not be hashed");
+    const made = await withAccount(email, options.realm, (realm, { id }) => {
+      const formerHash = realm.view.row("credentials", id)?.passwordHash ?? null;
+      if (formerHash === null) fail(`${email} has no password: bots have none`);
+      const change = { settings: {}, fullName: null, password: { formerHash, hash } };
+      return realm.dispatcher.ask(command({ actor: "user", id }, "user.change-settings", change, id));
+    });
+    if (made.kind === "refused") fail(made.msg);
+    say(`password of ${email}: ${password}`);
+  });
+
+/** Work on an account of a realm while the server does not run. */
+function withAccount<T>(
+  email: string,
+  label: string,
+  work: (realm: Realm, user: UserRecord) => Promise<T>,
+): Promise<T> {
+  return withRealm(label, async (realm) => {
+    const user = realm.view.users.byEmail(email);
+    if (user === undefined) fail(`there is no account ${email}`);
+    return work(realm, user);
+  });
+}
 
 program
   .command("listen")

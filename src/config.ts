@@ -32,6 +32,8 @@ export interface Config {
   readonly mailSender: Sender;
   readonly tlsKeyFile: string | null;
   readonly tlsCertFile: string | null;
+  /** A proxy in front sets X-Forwarded-For and X-Forwarded-Proto. */
+  readonly trustsProxy: boolean;
   /** Written on SIGUSR2: see metrics.ts. */
   readonly metricsFile: string | null;
 }
@@ -157,6 +159,7 @@ const variables = {
   mailSender,
   tlsKeyFile: optional(text("TLS_KEY_FILE", "", "a path")),
   tlsCertFile: optional(text("TLS_CERT_FILE", "", "a path")),
+  trustsProxy: flag("TRUST_PROXY", false),
   metricsFile: optional(text("METRICS_FILE", "", "a path")),
 } as const satisfies { readonly [K in keyof Config]: Variable<Config[K]> };
 

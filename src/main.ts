@@ -30,6 +30,11 @@ function exitWith(message: string, code: number): never {
 function greet(server: RunningServer): void {
   const file = relative(process.cwd(), server.zuliprc) || server.zuliprc;
   say(`Colloquy is at ${server.url}`);
+  if (!server.isZuliprcGood) {
+    say(`${file} opens no door any more: the key or the address was changed, or the file is gone.`);
+    say("To write it anew, stop the server: npm run -s cli -- new-key <the owner's address>");
+    return;
+  }
   say(`Credentials of the owner: ${file}`);
   const quoted = /^[\w./-]+$/.test(file) ? file : `'${file.replaceAll("'", "'\\''")}'`;
   const credentials = `$(sed -n 's/^email=//p' ${quoted}):$(sed -n 's/^key=//p' ${quoted})`;

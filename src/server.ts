@@ -47,11 +47,12 @@ import { realtimeRoutes } from "./realtime/routes.ts";
 import { SocketServer } from "./realtime/socket-server.ts";
 import { type Clock, systemClock } from "./runtime/clock.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
+import { ignoreForwarded, readForwarded } from "./runtime/forwarded.ts";
 import type { Realm } from "./runtime/realm.ts";
 import { RealmHost } from "./runtime/realm-host.ts";
 import { DiskSpace } from "./store/disk-space.ts";
 import { RootStore } from "./store/root.ts";
-import { followAddress, writeZuliprc } from "./zuliprc.ts";
+import { followAddress, readZuliprc, writeZuliprc } from "./zuliprc.ts";
 
 export class PortInUse extends Error {
   override readonly name = "PortInUse";
@@ -61,6 +62,8 @@ export interface RunningServer {
   readonly url: string;
   readonly port: number;
   readonly zuliprc: string;
+  /** Whether its key opens the door still: keys and addresses change, the file does not follow. */
+  readonly isZuliprcGood: boolean;
   readonly host: RealmHost;
   /** For white-box looks of tests, through their one doorway. */
   readonly hubOf: (realm: Realm) => Hub;
@@ -174,6 +177,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
     url,
     port,
     zuliprc,
+    isZuliprcGood: opensDoor(zuliprc, host.realmOf("")),
     host,
     hubOf,
     async stop() {
@@ -189,6 +193,15 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
       await root.close();
     },
   };
+}
+
+function opensDoor(file: string, realm: Realm): boolean {
+  try {
+    const { email, key } = readZuliprc(file);
+    return "caller" in verifyKey(realm.view, email, key);
+  } catch {
+    return false;
+  }
 }
 
 /** How long answers in flight are waited for at shutdown. */
@@ -274,7 +287,8 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
   const isSecure = tlsOf(config) !== null;
   const realmOf = (name: string) => host.realmOf(name);
   const pages = [...emailChangePages, ...picturePages];
-  const http = new HttpServer({ app, performer, pages, realmOf, isSecure, reportBug });
+  const forwarded = config.trustsProxy ? readForwarded : ignoreForwarded;
+  const http = new HttpServer({ app, performer, pages, realmOf, isSecure, readForwarded: forwarded, reportBug });
   const admit = (credentials: Credentials, address: string) =>
     refuseWriteOnly(credentials) ?? countFailedKey(rates, credentials, address);
   const sockets = new SocketServer({
@@ -289,6 +303,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
     },
     clientName,
     isSecure,
+    readForwarded: forwarded,
     clock,
     reportBug,
   });

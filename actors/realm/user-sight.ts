@@ -64,7 +64,7 @@ function guestEffects(view: View, shift: Shift, guest: UserRecord, candidates: R
     (isKnownAfter ? appeared : vanished).push(id);
   }
   if (appeared.length + vanished.length > limits.sight_events_max) return endQueues(view, guest.id);
-  return [...sightEvent("appear", guest.id, appeared), ...sightEvent("vanish", guest.id, vanished)];
+  return [...appearance(guest.id, appeared), ...sightEvent("vanish", guest.id, vanished)];
 }
 
 function sharesAfter(view: View, shift: Shift, guestId: number, otherId: number): boolean {
@@ -82,6 +82,13 @@ function sightEvent(op: "appear" | "vanish", guestId: number, ids: readonly numb
   return [effects.emit("realm_user", body, { to: "users", ids: [guestId] }, ids.length)];
 }
 
+/** Their statuses follow: what was set before, no later event tells. Both are built when they are delivered. */
+function appearance(guestId: number, ids: readonly number[]): Effect[] {
+  if (ids.length === 0) return [];
+  const statuses = effects.emit("user_status", { user_ids: ids }, { to: "users", ids: [guestId] }, ids.length);
+  return [...sightEvent("appear", guestId, ids), statuses];
+}
+
 /** The first message of a direct conversation makes its participants known to the guests among them. */
 export function conversationSight(view: View, userIds: readonly number[]): Effect[] {
   if (!isRestricted(view)) return [];
@@ -92,7 +99,7 @@ export function conversationSight(view: View, userIds: readonly number[]): Effec
       const user = view.users.get(other);
       return user !== undefined && !canAccessUser(view, guest, user);
     });
-    return sightEvent("appear", guest.id, strangers);
+    return appearance(guest.id, strangers);
   });
 }
 

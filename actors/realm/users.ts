@@ -4,6 +4,7 @@ import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { isReservedAddress } from "../../src/domain/people.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
+import { statusBody } from "../../src/domain/status.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
@@ -32,6 +33,8 @@ export function createUser(_context: unknown, command: Command<"user.create">, v
     settings: view.realm.userDefaults,
   };
   const defaults = [...view.channels.all()].filter((channel) => channel.isDefault && !channel.isArchived);
+  // Not empty where the organization's default shares no presence: the state of /register says so, too.
+  const status = statusBody(user, undefined);
   const isGuest = user.role === roles.guest;
   const joined = isGuest ? [] : defaults;
   return done({ user_id: user.id }, [
@@ -42,6 +45,9 @@ export function createUser(_context: unknown, command: Command<"user.create">, v
       effects.put("subscriptions", [user.id, channel.id], newSubscription(view, user.id, channel.id, null)),
     ),
     effects.emit("realm_user", { op: "add", user_id: user.id }, { to: "realm" }),
+    ...(Object.keys(status).length === 0
+      ? []
+      : [effects.emit("user_status", { user_id: user.id, ...status }, { to: "realm" })]),
     ...joinedGroupEvents(view, user),
     ...joined.map((channel) =>
       effects.emit(

@@ -25,8 +25,9 @@ export function requestEmailChange(
   if (user === null) return refuse.noSuchUser();
   const { newEmail, keyHash, link } = asked.params;
   const holder = view.users.byEmail(newEmail);
-  const isTaken = isReservedAddress(newEmail) || (holder !== undefined && holder.id !== user.id);
-  if (isTaken) return refuse.badRequest("Already has an account.");
+  if (isReservedAddress(newEmail) || (holder !== undefined && holder.id !== user.id)) {
+    return refuse.badRequest("Already has an account.");
+  }
   const earlier = requestsOf(view, user.id);
   const waitMs = waitUntilNext(
     earlier.map(([, requestedAt]) => requestedAt),

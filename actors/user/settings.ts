@@ -22,12 +22,20 @@ export function changeSettings(_context: unknown, asked: Command<"user.change-se
   if (user === null) return refuse.noSuchUser();
   const { password } = asked.params;
   const credential = view.row("credentials", user.id);
-  if (password === null) return done({}, personalChanges(view, user, asked.params));
+  const changes = [...personalChanges(view, user, asked.params), ...awayEvent(user, asked.params)];
+  if (password === null) return done({}, changes);
   if (credential === undefined || credential.passwordHash !== password.formerHash) {
     return refuse.badRequest("Wrong password!");
   }
   const changed: CredentialRecord = { ...credential, passwordHash: password.hash };
-  return done({}, [effects.put("credentials", user.id, changed), ...personalChanges(view, user, asked.params)]);
+  return done({}, [effects.put("credentials", user.id, changed), ...changes]);
+}
+
+/** Others know the inverse of the setting as `away` (spec 4.12, user_status): they are told, or state and events would differ. */
+function awayEvent(user: UserRecord, { settings }: Pick<SettingsChange, "settings">): Effect[] {
+  const wanted = settings["presence_enabled"];
+  if (wanted === undefined || wanted === settingOf(user, "presence_enabled")) return [];
+  return [effects.emit("user_status", { user_id: user.id, away: wanted !== true }, { to: "realm" })];
 }
 
 /** What follows from new values of somebody's settings and name; nothing where they are so already. */

@@ -75,7 +75,7 @@ function refusalPage(refused: Exclude<AskResult, { kind: "ok" }>): Performed {
 }
 
 function refusedPage(status: number, text: string): Performed {
-  return messagePage(status, { title: "Your address was not changed", text });
+  return messagePage(status, { title: "This link changes nothing", text });
 }
 
 export const emailChangePages: readonly PageRoute[] = [{ prefix, serve: confirm }];

@@ -126,6 +126,7 @@ function readMultipart(contentType: string, body: Buffer, { values, files }: Dra
       continue;
     }
     const value = decodeUtf8(new Uint8Array(part.data));
+    if (value === null && part.filename !== undefined) return refuse.badRequest("This operation takes no files");
     if (value === null) return refuse.badRequest("The request body is not valid UTF-8");
     if (typeof part.name !== "string") return malformedMultipart();
     const refused = add(values, part.name, value);

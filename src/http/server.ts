@@ -16,6 +16,7 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Performed } from "../runtime/calls.ts";
 import { bodyOf, statusOf } from "../runtime/entry.ts";
+import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { authenticate } from "./authentication.ts";
 import { clientName } from "./client-name.ts";
@@ -53,6 +54,7 @@ export interface HttpServerOptions {
   readonly realmOf: (host: string) => Realm;
   /** Whether the app speaks TLS itself. */
   readonly isSecure: boolean;
+  readonly readForwarded: ReadForwarded;
   readonly reportBug: (error: unknown, what: string) => void;
 }
 
@@ -116,7 +118,7 @@ export class HttpServer {
   #serve(response: HttpResponse, request: HttpRequest): void {
     const exchange = new Exchange(response);
     try {
-      const incoming = readIncoming(request);
+      const incoming = readIncoming(request, this.#options.readForwarded);
       if (this.#isDraining) {
         exchange.answer({ ...refusal(refuse.shuttingDown()), closesConnection: true }, incoming);
         return;
@@ -220,7 +222,7 @@ export class HttpServer {
       client: clientName(incoming.userAgent),
       siteUrl: this.#siteUrl(incoming),
       userAgent: incoming.userAgent,
-      address: () => exchange.address(),
+      address: () => incoming.forwarded.address ?? exchange.address(),
       idempotencyKey: incoming.idempotencyKey,
       ifNoneMatch: incoming.method === "GET" ? incoming.ifNoneMatch : "",
       onAbort: (callback) => exchange.onAbort(callback),
@@ -228,7 +230,8 @@ export class HttpServer {
   }
 
   #siteUrl(incoming: Incoming): string {
-    return `${this.#options.isSecure ? "https" : "http"}://${incoming.host}`;
+    const isSecure = incoming.forwarded.isSecure ?? this.#options.isSecure;
+    return `${isSecure ? "https" : "http"}://${incoming.host}`;
   }
 
   /** What is outside the API: pictures, and the pages that links in mails lead to. */

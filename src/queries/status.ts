@@ -1,19 +1,11 @@
 /** Statuses as they are read (spec 2.7; OpenAPI get-user-status and register): what is not set is absent. */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { StatusRecord, UserRecord } from "../../schemas/records.ts";
-import { userSetting } from "../../schemas/user-settings.ts";
+import type { UserRecord } from "../../schemas/records.ts";
 import { canAccessUser } from "../domain/people.ts";
+import { type StatusBody, statusBody } from "../domain/status.ts";
 import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
-
-export interface StatusBody {
-  readonly away?: true;
-  readonly status_text?: string;
-  readonly emoji_name?: string;
-  readonly emoji_code?: string;
-  readonly reaction_type?: string;
-}
 
 /** The status of one person for a viewer (behaviour 2.11): bots have none, and those one may not know do not exist. */
 export function readStatus(
@@ -25,15 +17,6 @@ export function readStatus(
   if (user === undefined || user.botType !== null || !canAccessUser(view, viewer, user)) return refuse.noSuchUser();
   if (!user.isActive) return refuse.badRequest("User is deactivated");
   return { kind: "ok", answer: { status: statusBody(user, view.row("statuses", userId)) } };
-}
-
-function statusBody(user: UserRecord, row: StatusRecord | undefined): StatusBody {
-  const { statusText = "", emojiName = "", emojiCode = "", reactionType = "" } = row ?? {};
-  return {
-    ...(userSetting(user, "presence_enabled") ? {} : { away: true }),
-    ...(statusText === "" ? {} : { status_text: statusText }),
-    ...(emojiName === "" ? {} : { emoji_name: emojiName, emoji_code: emojiCode, reaction_type: reactionType }),
-  };
 }
 
 /**

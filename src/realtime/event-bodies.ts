@@ -8,6 +8,7 @@ import { apiEmail, canAccessUser } from "../domain/people.ts";
 import { canReadMessage, hasMetadataAccess, hasReceived, isGuest } from "../domain/permissions.ts";
 import { legacyPresence, modernPresence } from "../domain/presence.ts";
 import { profileFieldBodies } from "../domain/profiles.ts";
+import { statusBody } from "../domain/status.ts";
 import type { View } from "../domain/view.ts";
 import { channelBody, defaultChannelIds, subscriptionBody } from "../queries/channels.ts";
 import { customEmoji } from "../queries/emoji.ts";
@@ -172,13 +173,22 @@ const presence: EventKind = {
   },
 };
 
-/** Told to whoever may know the person (behaviour 2.12). */
+/** Told to whoever may know the person (behaviour 2.12); with `user_ids`, to a guest who knows them from now on. */
 const userStatus: EventKind = {
   key(view, record, viewer) {
+    if ("user_ids" in record.body) return String(viewer.id);
     const person = view.users.get(record.body["user_id"] as number);
     return person !== undefined && canAccessUser(view, viewer, person) ? "" : null;
   },
-  build: plain.build,
+  build(view, record, viewer, queue) {
+    if (!("user_ids" in record.body)) return plain.build(view, record, viewer, queue);
+    return (record.body["user_ids"] as readonly number[])
+      .flatMap((id) => view.users.get(id) ?? [])
+      .filter((person) => canAccessUser(view, viewer, person))
+      .map((person) => ({ user_id: person.id, ...statusBody(person, view.row("statuses", person.id)) }))
+      .filter((status) => Object.keys(status).length > 1)
+      .map((status) => ({ type: "user_status", ...status }));
+  },
 };
 
 /** A list of all, as it is now. */

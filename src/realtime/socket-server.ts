@@ -8,6 +8,7 @@ import { errorBody, errorCodes, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Authenticated, Perform } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
+import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
 import type { Hub } from "./hub.ts";
 import { SocketSession } from "./socket-session.ts";
@@ -24,6 +25,7 @@ export interface SocketServerOptions {
   readonly limitFrame: (realm: Realm, userId: number) => Refusal | null;
   readonly clientName: (userAgent: string) => string;
   readonly isSecure: boolean;
+  readonly readForwarded: ReadForwarded;
   readonly clock: Clock;
   readonly reportBug: (error: unknown, what: string) => void;
 }
@@ -33,7 +35,7 @@ interface SocketData {
   readonly realm: Realm;
   readonly credentials: Authenticated | null;
   readonly format: "json" | "msgpack";
-  readonly host: string;
+  readonly siteUrl: string;
   readonly userAgent: string;
   readonly address: string;
   session: SocketSession | null;
@@ -86,7 +88,8 @@ export class SocketServer {
     response.onAborted(() => undefined);
     const host = request.getHeader("host");
     const realm = this.#options.realmOf(host);
-    const address = Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
+    const forwarded = this.#options.readForwarded((name) => request.getHeader(name));
+    const address = forwarded.address ?? Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
     const credentials = this.#admission(realm, request.getHeader("authorization"), address);
     if (credentials !== null && !("caller" in credentials)) {
       answerHttp(response, credentials);
@@ -98,7 +101,7 @@ export class SocketServer {
       realm,
       credentials,
       format: isPacked ? "msgpack" : "json",
-      host,
+      siteUrl: `${(forwarded.isSecure ?? this.#options.isSecure) ? "https" : "http"}://${host}`,
       userAgent: request.getHeader("user-agent"),
       address,
       session: null,
@@ -135,7 +138,7 @@ export class SocketServer {
         hub,
         format: data.format,
         client: this.#options.clientName(data.userAgent),
-        siteUrl: `${this.#options.isSecure ? "https" : "http"}://${data.host}`,
+        siteUrl: data.siteUrl,
         userAgent: data.userAgent,
         address: data.address,
         perform: this.#options.perform,

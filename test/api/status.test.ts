@@ -5,6 +5,7 @@ import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
   botOf,
+  createChannel,
   type Event,
   Follower,
   outcome,
@@ -312,6 +313,36 @@ t.test("[S1] a guest who may not know somebody learns nothing of their status", 
   setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
 });
 
+t.test("[architecture] whom a guest comes to know, it knows with the status that was set before", async (t) => {
+  const [met, written, plain] = [await anybody(), await anybody(), await anybody()];
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  await met.post("/users/me/status", { status_text: "in a channel", away: true });
+  await written.post("/users/me/status", { emoji_name: "car" });
+  const follower = await Follower.of(guest, wanted);
+  const before = await stateOf(guest);
+  await createChannel(owner, "meeting", [guest, met, plain]);
+  await written.post("/messages", { type: "direct", to: [guest.userId], content: "hello" });
+  await follower.settled();
+  const events = follower.ofType("user_status");
+  t.equal(events.length, 2, "nobody else's, and nothing of who has set nothing");
+  const fresh = await stateOf(guest);
+  t.strictSame(applied(before, events), fresh);
+  t.strictSame(fresh[met.userId], { away: true, status_text: "in a channel" });
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+});
+
+t.test("[architecture] who joins where presence is not shared by default is away from the beginning", async (t) => {
+  const follower = await Follower.of(member, wanted);
+  await owner.patch("/realm/user_settings_defaults", { presence_enabled: false });
+  const newcomer = await anybody();
+  await owner.patch("/realm/user_settings_defaults", { presence_enabled: true });
+  await anybody();
+  await follower.settled();
+  const away = { type: "user_status", user_id: newcomer.userId, away: true };
+  t.strictSame(follower.ofType("user_status"), [away]);
+  t.strictSame((await stateOf(member))[newcomer.userId], { away: true });
+});
+
 /** Behaviour 4.5: empty texts and false remove keys, a person without keys goes. */
 function applied(state: Event, events: readonly Event[]): Event {
   const next = structuredClone(state);
@@ -334,12 +365,23 @@ t.test("[architecture] state before + events = fresh state", async (t) => {
   await second.post("/users/me/status", { status_text: "new", away: true });
   await owner.post(`/users/${second.userId}/status`, { emoji_name: "party" });
   await second.post("/users/me/status", { away: false, status_text: "" });
+  // The setting is the inverse of `away`: whoever changes it changes what others know.
+  await first.patch("/settings", { presence_enabled: false, full_name: "First" });
+  await second.patch("/settings", { presence_enabled: false });
+  await second.patch("/settings", { presence_enabled: true });
+  await second.patch("/settings", { presence_enabled: true });
   await owner.delete(`/users/${second.userId}`);
   await follower.settled();
   const fresh = await stateOf(member);
   t.strictSame(applied(before, follower.ofType("user_status")), fresh);
   t.match(fresh[second.userId], { emoji_name: "party" });
-  t.notOk(String(first.userId) in fresh);
+  t.strictSame(fresh[first.userId], { away: true });
+  const bySettings = follower.ofType("user_status").slice(-3);
+  t.strictSame(bySettings, [
+    { type: "user_status", user_id: first.userId, away: true },
+    { type: "user_status", user_id: second.userId, away: true },
+    { type: "user_status", user_id: second.userId, away: false },
+  ]);
 });
 
 t.test("[M1] a status survives a restart", async (t) => {

@@ -7,9 +7,9 @@ import { hasRealmPermission, isAdministrator } from "../permissions.ts";
 import type { View } from "../view.ts";
 import { isEmojiName } from "./emoji-table.ts";
 
-/** The name as it is stored: blanks and underscores are the same. */
+/** The name as it is stored: blanks and underscores are the same, and so are upper and lower case (OpenAPI, emoji_name). */
 export function emojiName(given: string): string {
-  return given.trim().replaceAll(" ", "_");
+  return given.trim().replaceAll(" ", "_").toLowerCase();
 }
 
 /** Rules of the name alone. */

@@ -1,0 +1,59 @@
+/** Behind a proxy (README, Behind a proxy): what it says of a request counts where it is trusted, and nowhere else. */
+import t from "tap";
+import { readForwarded } from "../../src/runtime/forwarded.ts";
+import { startTestServer } from "../support/server.ts";
+import { Socket } from "../support/socket.ts";
+
+const limited = { RATE_LIMITS: "login=2/3600" };
+const wrong = { username: "owner@localhost", password: "a wrong one" };
+
+t.test("[README, Behind a proxy] TRUST_PROXY: limits count the client's address, links have its scheme", async (t) => {
+  const { owner, url } = await startTestServer(t, { environment: { ...limited, TRUST_PROXY: "true" } });
+  const from = (address: string) => ({ "X-Forwarded-For": address });
+  const logIn = async (address: string) => {
+    const answer = await owner.anonymous().post("/fetch_api_key", wrong, from(address));
+    return answer.status;
+  };
+  // Only the last entry is our proxy's; what comes before is the client's word and buys nothing.
+  t.strictSame([await logIn("192.0.2.1"), await logIn("203.0.113.9, 192.0.2.1")], [401, 401]);
+  t.equal(await logIn("203.0.113.10,192.0.2.1"), 429);
+  t.equal(await logIn("2001:db8::1"), 401, "another client is not to blame");
+  const settings = await owner.get("/server_settings", {}, { "X-Forwarded-Proto": "https" });
+  t.equal(settings.body.realm_url, url.replace("http:", "https:"));
+  t.equal((await owner.get("/server_settings")).body.realm_url, url, "without the header, as the connection is");
+
+  const socket = new Socket(url, { as: owner, headers: { "X-Forwarded-Proto": "https" } });
+  await socket.opened();
+  const answer = await socket.ask({ type: "call", method: "GET", path: "/server_settings" });
+  t.equal(answer.realm_url, url.replace("http:", "https:"), "sockets, too");
+  socket.close();
+});
+
+t.test("[README, Behind a proxy] by default nobody's forwarding headers count", async (t) => {
+  const { owner, url } = await startTestServer(t, { environment: limited });
+  const statuses: number[] = [];
+  for (const address of ["192.0.2.1", "192.0.2.2", "192.0.2.3"]) {
+    const headers = { "X-Forwarded-For": address, "X-Forwarded-Proto": "https" };
+    statuses.push((await owner.anonymous().post("/fetch_api_key", wrong, headers)).status);
+  }
+  t.strictSame(statuses, [401, 401, 429], "they all come from here");
+  const settings = await owner.get("/server_settings", {}, { "X-Forwarded-Proto": "https" });
+  t.equal(settings.body.realm_url, url);
+});
+
+t.test("[README, Behind a proxy] what is no address or no scheme says nothing", (t) => {
+  const read = (chain: string, scheme: string) =>
+    readForwarded((name) => (name === "x-forwarded-for" ? chain : name === "x-forwarded-proto" ? scheme : ""));
+  for (const chain of ["", "unknown", "192.0.2.1, evil\r\n", "192.0.2.1:80", ","]) {
+    t.equal(read(chain, "").address, null, JSON.stringify(chain));
+  }
+  for (const [scheme, isSecure] of [
+    ["HTTPS", true],
+    ["http", false],
+    ["ftp", null],
+    ["", null],
+  ] as const) {
+    t.equal(read("", scheme).isSecure, isSecure, scheme);
+  }
+  t.end();
+});
