@@ -2,9 +2,10 @@
  * Request limits (D28): token buckets per person, per address for failed logins and anonymous calls. Bounded in number;
  * a bucket that is full again is forgotten. `RATE_LIMITS=off` switches them off.
  */
-import { LRUCache } from "lru-cache";
+
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import { boundedMap } from "../runtime/bounded-map.ts";
 
 export interface RateRule {
   /** Tokens that come back per second. */
@@ -47,7 +48,7 @@ interface Bucket {
 export class RateLimits {
   readonly #rules: RateRules;
   readonly #monotonic: () => number;
-  readonly #buckets = new LRUCache<string, Bucket>({ max: limits.rate_buckets_max });
+  readonly #buckets = boundedMap<string, Bucket>(limits.rate_buckets_max);
 
   constructor(rules: RateRules, monotonic: () => number) {
     this.#rules = rules;

@@ -2,10 +2,12 @@
  * Live actors: bounded maps of plain snapshots, least recently used first out (passivation). What falls out comes back from
  * its row; volatile actors, which have a map of their own, have lapsed when they fall out.
  */
-import { LRUCache } from "lru-cache";
+
+import type { LRUCache } from "lru-cache";
 import type { AnyMachineSnapshot } from "xstate";
 import type { ActorKind } from "../../actors/kinds.ts";
 import { limits } from "../../schemas/limits.ts";
+import { boundedMap } from "./bounded-map.ts";
 
 /** An actor after a command: its name before and now (a conversation gets and loses its id), and what it became. */
 export interface Activated {
@@ -15,8 +17,8 @@ export interface Activated {
 }
 
 export class Activations {
-  readonly #durable = new LRUCache<string, AnyMachineSnapshot>({ max: limits.activations_max });
-  readonly #volatile = new LRUCache<string, AnyMachineSnapshot>({ max: limits.volatile_activations_max });
+  readonly #durable = boundedMap<string, AnyMachineSnapshot>(limits.activations_max);
+  readonly #volatile = boundedMap<string, AnyMachineSnapshot>(limits.volatile_activations_max);
 
   /** @param key null: the actor has no identity yet */
   get(kind: ActorKind, key: string | null): AnyMachineSnapshot | undefined {
