@@ -3,7 +3,7 @@
  * its row; volatile actors, which have a map of their own, have lapsed when they fall out.
  */
 
-import type { LRUCache } from "lru-cache";
+import { LRUCache } from "lru-cache";
 import type { AnyMachineSnapshot } from "xstate";
 import type { ActorKind } from "../../actors/kinds.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -17,7 +17,7 @@ export interface Activated {
 }
 
 export class Activations {
-  readonly #durable = boundedMap<string, AnyMachineSnapshot>(limits.activations_max);
+  readonly #durable = new LRUCache<string, AnyMachineSnapshot>({ max: limits.activations_max });
   readonly #volatile = boundedMap<string, AnyMachineSnapshot>(limits.volatile_activations_max);
 
   /** @param key null: the actor has no identity yet */

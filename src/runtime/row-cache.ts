@@ -3,10 +3,10 @@
  * deltas as projections, right after a command's nested transaction returned (M9), so it never shows what rolled back.
  */
 
+import { LRUCache } from "lru-cache";
 import { limits } from "../../schemas/limits.ts";
 import type { TableName } from "../../schemas/records.ts";
 import type { Delta } from "../store/projections/projection.ts";
-import { boundedMap } from "./bounded-map.ts";
 
 const cachedTables: ReadonlySet<TableName> = new Set<TableName>(["topicNames", "directNames", "conversations"]);
 
@@ -14,7 +14,7 @@ const cachedTables: ReadonlySet<TableName> = new Set<TableName>(["topicNames", "
 const absent = Symbol("absent");
 
 export class RowCache {
-  readonly #rows = boundedMap<string, object | typeof absent>(limits.cached_rows_max);
+  readonly #rows = new LRUCache<string, object | typeof absent>({ max: limits.cached_rows_max });
 
   holds(table: TableName): boolean {
     return cachedTables.has(table);
