@@ -5,20 +5,10 @@
 import { Api, type User } from "../lib/api.ts";
 import { buildRequest } from "../lib/http-request.ts";
 import type { Cycle } from "../lib/job.ts";
-import {
-  bottleneckNotes,
-  disturbanceNotes,
-  failureChecks,
-  latencyMeasures,
-  latencySeries,
-  measureOf,
-  throughputMeasures,
-  throughputSeries,
-} from "../lib/measures.ts";
-import { percentileMs } from "../lib/recorder.ts";
 import type { Outcome } from "../lib/result.ts";
-import { alternate, type Context, generate, openFloor, paceOf, runSeconds, type Scenario } from "../lib/scenario.ts";
+import type { Context, Scenario } from "../lib/scenario.ts";
 import type { Server } from "../lib/target.ts";
+import { threePhases } from "./three-phases.ts";
 
 export interface PersonalChange {
   readonly name: string;
@@ -54,51 +44,16 @@ async function run(context: Context, change: PersonalChange): Promise<Outcome> {
   const api = new Api(server, server.credentials);
   const people = await api.createUsers(settings.connections, `${change.name}-${Date.now().toString(36)}`);
   const check = await watch(api, people, change);
-  const floor = await openFloor(context, { program: "floors/send" });
   const cycles = people.map((person) => cycleOf(server, person, change));
-  const phase = (label: string, connections: number, ratePerSecond: number | null) =>
-    alternate(context, {
-      label: `${change.name}: ${label}`,
-      seconds: runSeconds(settings),
-      server,
-      floor,
-      run: ({ address, watch: watched }) => {
-        const pace = paceOf(settings, ratePerSecond);
-        return generate(context, { kind: "http-load", address, watch: watched, cycles, connections, pace });
-      },
-    });
-  const most = await phase("throughput", settings.connections, null);
-  const paced = await phase("fixed rate", settings.connections, settings.ratePerSecond);
-  const alone = await phase("one client", 1, null);
-  const rate = `${settings.ratePerSecond}/s`;
-  return {
-    measures: [
-      ...throughputMeasures(
-        { prefix: "changes", noun: "change", title: `changes, ${settings.connections} people` },
-        most,
-        (result) => result.perSecond,
-      ),
-      ...latencyMeasures({ prefix: "paced_latency", title: `latency at ${rate}` }, paced, (result) => result.latency),
-      measureOf({ key: "alone_p50_ms", title: "one client alone, p50", unit: "ms", better: "lower" }, alone, (result) =>
-        percentileMs(result.latency, 50),
-      ),
-    ],
-    series: [
-      throughputSeries(`changes per second, ${settings.connections} people`, most, (result) => result.perSecond),
-      latencySeries(`latency at ${rate}, open loop`, paced, (result) => result.latency),
-    ],
-    checks: [
-      ...failureChecks("throughput", most),
-      ...failureChecks("fixed rate", paced),
-      ...failureChecks("one client", alone),
-      await check(),
-    ],
-    notes: [
-      ...bottleneckNotes("throughput", most),
-      ...disturbanceNotes("fixed rate", paced),
-      ...disturbanceNotes("one client", alone),
-    ],
-  };
+  return threePhases(context, {
+    name: change.name,
+    prefix: "changes",
+    noun: "change",
+    senders: "people",
+    server,
+    load: ({ address, watch: watched }, pace) => ({ kind: "http-load", address, watch: watched, cycles, ...pace }),
+    check,
+  });
 }
 
 function cycleOf(server: Server, person: User, { method, path, forms }: PersonalChange): Cycle {

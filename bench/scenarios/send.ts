@@ -5,21 +5,11 @@
 import { Api } from "../lib/api.ts";
 import { buildRequest, MARKER } from "../lib/http-request.ts";
 import type { Cycle, HttpLoadJob } from "../lib/job.ts";
-import {
-  bottleneckNotes,
-  disturbanceNotes,
-  failureChecks,
-  latencyMeasures,
-  latencySeries,
-  measureOf,
-  throughputMeasures,
-  throughputSeries,
-} from "../lib/measures.ts";
-import { percentileMs } from "../lib/recorder.ts";
 import type { Outcome } from "../lib/result.ts";
-import { alternate, type Context, generate, openFloor, paceOf, runSeconds, type Scenario } from "../lib/scenario.ts";
+import type { Context, Scenario } from "../lib/scenario.ts";
 import { seededRandom } from "../lib/statistics.ts";
 import type { Server, Target } from "../lib/target.ts";
+import { threePhases } from "./three-phases.ts";
 
 const TOPICS = 4;
 const WORDS = ["river", "stone", "lantern", "orchard", "signal", "harbour", "paper", "winter", "copper", "meadow"];
@@ -63,54 +53,20 @@ export const send: Scenario = {
 };
 
 async function run(context: Context): Promise<Outcome> {
-  const { settings } = context;
   const server = await context.openServer();
   const api = new Api(server, server.credentials);
   const channel = `bench send ${context.seed}`;
   const channelId = await api.createChannel(channel, []);
-  const floor = await openFloor(context, { program: "floors/send" });
   const cycles = messageCycles({ server, authorization: api.authorization, channelId, seed: context.seed });
-  const phase = (label: string, connections: number, ratePerSecond: number | null) =>
-    alternate(context, {
-      label: `send: ${label}`,
-      seconds: runSeconds(settings),
-      server,
-      floor,
-      run: (target) =>
-        generate(context, jobFor(target, { cycles, connections, pace: paceOf(settings, ratePerSecond) })),
-    });
-  const most = await phase("throughput", settings.connections, null);
-  const paced = await phase("fixed rate", settings.connections, settings.ratePerSecond);
-  const alone = await phase("one client", 1, null);
-  const rate = `${settings.ratePerSecond}/s`;
-  return {
-    measures: [
-      ...throughputMeasures(
-        { prefix: "posts", noun: "post", title: `posts, ${settings.connections} connections` },
-        most,
-        (result) => result.perSecond,
-      ),
-      ...latencyMeasures({ prefix: "paced_latency", title: `latency at ${rate}` }, paced, (result) => result.latency),
-      measureOf({ key: "alone_p50_ms", title: "one client alone, p50", unit: "ms", better: "lower" }, alone, (result) =>
-        percentileMs(result.latency, 50),
-      ),
-    ],
-    series: [
-      throughputSeries(`posts per second, ${settings.connections} connections`, most, (result) => result.perSecond),
-      latencySeries(`latency at ${rate}, open loop`, paced, (result) => result.latency),
-    ],
-    checks: [
-      ...failureChecks("throughput", most),
-      ...failureChecks("fixed rate", paced),
-      ...failureChecks("one client", alone),
-      await readBackCheck(api, channel),
-    ],
-    notes: [
-      ...bottleneckNotes("throughput", most),
-      ...disturbanceNotes("fixed rate", paced),
-      ...disturbanceNotes("one client", alone),
-    ],
-  };
+  return threePhases(context, {
+    name: "send",
+    prefix: "posts",
+    noun: "post",
+    senders: "connections",
+    server,
+    load: (target, pace) => jobFor(target, { cycles, ...pace }),
+    check: () => readBackCheck(api, channel),
+  });
 }
 
 /** One request per topic; the marker makes every message's content different. Other scenarios post with it, too. */

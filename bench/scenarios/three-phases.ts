@@ -1,0 +1,77 @@
+// The three phases that every durable change is measured in, each with the floor beside it: as many as possible over N connections; a
+// fixed rate in open loop; one client alone, whose change costs one turn and one flush.
+
+import type { HttpLoadJob } from "../lib/job.ts";
+import {
+  bottleneckNotes,
+  disturbanceNotes,
+  failureChecks,
+  latencyMeasures,
+  latencySeries,
+  measureOf,
+  throughputMeasures,
+  throughputSeries,
+} from "../lib/measures.ts";
+import { percentileMs } from "../lib/recorder.ts";
+import type { Check, Outcome } from "../lib/result.ts";
+import { alternate, type Context, generate, openFloor, paceOf, runSeconds } from "../lib/scenario.ts";
+import type { Server, Target } from "../lib/target.ts";
+
+export interface DurableChange {
+  /** Of the scenario, in the labels of progress. */
+  readonly name: string;
+  /** What is counted, in the plural and in the singular: `posts`, `post`. */
+  readonly prefix: string;
+  readonly noun: string;
+  /** Who sends, in the plural: `connections`, `people`. */
+  readonly senders: string;
+  readonly server: Server;
+  /** What a generator does in one run against ours or the floor. */
+  load(target: Target, pace: Pick<HttpLoadJob, "connections" | "pace">): HttpLoadJob;
+  /** Asked when all phases are over: whether the changes are really there. */
+  check(): Promise<Check>;
+}
+
+/** The floor is bare uWS + lmdb that stores the same form with the same durability (bench/floors/send.ts). */
+export async function threePhases(context: Context, change: DurableChange): Promise<Outcome> {
+  const { settings } = context;
+  const { name, prefix, noun, server } = change;
+  const floor = await openFloor(context, { program: "floors/send" });
+  const phase = (label: string, connections: number, ratePerSecond: number | null) =>
+    alternate(context, {
+      label: `${name}: ${label}`,
+      seconds: runSeconds(settings),
+      server,
+      floor,
+      run: (target) => generate(context, change.load(target, { connections, pace: paceOf(settings, ratePerSecond) })),
+    });
+  const most = await phase("throughput", settings.connections, null);
+  const paced = await phase("fixed rate", settings.connections, settings.ratePerSecond);
+  const alone = await phase("one client", 1, null);
+  const rate = `${settings.ratePerSecond}/s`;
+  const senders = `${settings.connections} ${change.senders}`;
+  return {
+    measures: [
+      ...throughputMeasures({ prefix, noun, title: `${prefix}, ${senders}` }, most, (result) => result.perSecond),
+      ...latencyMeasures({ prefix: "paced_latency", title: `latency at ${rate}` }, paced, (result) => result.latency),
+      measureOf({ key: "alone_p50_ms", title: "one client alone, p50", unit: "ms", better: "lower" }, alone, (result) =>
+        percentileMs(result.latency, 50),
+      ),
+    ],
+    series: [
+      throughputSeries(`${prefix} per second, ${senders}`, most, (result) => result.perSecond),
+      latencySeries(`latency at ${rate}, open loop`, paced, (result) => result.latency),
+    ],
+    checks: [
+      ...failureChecks("throughput", most),
+      ...failureChecks("fixed rate", paced),
+      ...failureChecks("one client", alone),
+      await change.check(),
+    ],
+    notes: [
+      ...bottleneckNotes("throughput", most),
+      ...disturbanceNotes("fixed rate", paced),
+      ...disturbanceNotes("one client", alone),
+    ],
+  };
+}
