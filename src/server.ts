@@ -288,7 +288,19 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
   const realmOf = (name: string) => host.realmOf(name);
   const pages = [...emailChangePages, ...picturePages];
   const forwarded = config.trustsProxy ? readForwarded : ignoreForwarded;
-  const http = new HttpServer({ app, performer, pages, realmOf, isSecure, readForwarded: forwarded, reportBug });
+  const http = new HttpServer({
+    app,
+    performer,
+    pages,
+    realmOf,
+    isSecure,
+    readForwarded: forwarded,
+    viewerOf(realm, header, address) {
+      const credentials = countFailedKey(rates, authenticate(realm.view, header), address);
+      return "caller" in credentials ? credentials.caller : null;
+    },
+    reportBug,
+  });
   const admit = (credentials: Credentials, address: string) =>
     refuseWriteOnly(credentials) ?? countFailedKey(rates, credentials, address);
   const sockets = new SocketServer({

@@ -14,6 +14,7 @@ import {
 } from "uWebSockets.js";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { UserRecord } from "../../schemas/records.ts";
 import type { Performed } from "../runtime/calls.ts";
 import { bodyOf, statusOf } from "../runtime/entry.ts";
 import type { ReadForwarded } from "../runtime/forwarded.ts";
@@ -55,6 +56,8 @@ export interface HttpServerOptions {
   /** Whether the app speaks TLS itself. */
   readonly isSecure: boolean;
   readonly readForwarded: ReadForwarded;
+  /** Who asks for a page; null: nobody, or with credentials that are no good, which count as elsewhere (D28). */
+  readonly viewerOf: (realm: Realm, authorization: string, address: string) => UserRecord | null;
   readonly reportBug: (error: unknown, what: string) => void;
 }
 
@@ -208,7 +211,7 @@ export class HttpServer {
     if (incoming.path.length > limits.path_bytes_max || incoming.query.length > limits.url_query_bytes_max) {
       return refusal(refuse.badRequest("The request line is too long"));
     }
-    if (!incoming.path.startsWith(`${apiPrefix}/`)) return this.#page(incoming);
+    if (!incoming.path.startsWith(`${apiPrefix}/`)) return this.#page(exchange, incoming);
     const path = incoming.path.slice(apiPrefix.length);
     if (incoming.method === "OPTIONS") return this.#allowedMethods(path);
     const realm = this.#options.realmOf(incoming.host);
@@ -235,7 +238,7 @@ export class HttpServer {
   }
 
   /** What is outside the API: pictures, and the pages that links in mails lead to. */
-  #page(incoming: Incoming): Performed | Promise<Performed> {
+  #page(exchange: Exchange, incoming: Incoming): Performed | Promise<Performed> {
     const path = decodePercent(incoming.path);
     if (path === null) return refusal(refuse.badRequest("Malformed percent-encoding in the path"));
     const route = this.#options.pages.find(({ prefix }) => path.startsWith(prefix));
@@ -250,10 +253,8 @@ export class HttpServer {
       rest: path.slice(route.prefix.length),
       siteUrl: this.#siteUrl(incoming),
       method,
-      viewer() {
-        const credentials = authenticate(realm.view, incoming.authorization);
-        return "caller" in credentials ? credentials.caller : null;
-      },
+      viewer: () =>
+        this.#options.viewerOf(realm, incoming.authorization, incoming.forwarded.address ?? exchange.address()),
     });
   }
 

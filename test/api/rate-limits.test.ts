@@ -141,6 +141,16 @@ t.test("[D28] wrong API keys are failed logins of their address, wherever they a
   t.equal((await nobody.get("/users/me")).status, 401, "none is not a wrong one");
 });
 
+t.test("[D28] a page that looks at credentials counts wrong keys, too: no door to guess at", async (t) => {
+  const { server } = await start(t, "login=2/60");
+  const { owner, url } = server;
+  const headers = { Authorization: `Basic ${Buffer.from("owner@localhost:wrong").toString("base64")}` };
+  for (let count = 0; count < 2; count++) {
+    t.equal((await fetch(`${url}/avatar/2`, { headers, redirect: "manual" })).status, 302, "as for a stranger");
+  }
+  t.equal((await owner.anonymous().get("/users/me", {}, headers)).status, 429);
+});
+
 t.test("[start-up contract] RATE_LIMITS=off switches request limits off", async (t) => {
   const { server } = await start(t, "off");
   const { owner } = server;
