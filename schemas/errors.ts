@@ -26,6 +26,15 @@ export const errorCodes = {
     meaning: "The path exists, the method does not (`allowed_methods`, header Allow).",
   },
   PAYLOAD_TOO_LARGE: { status: 413, meaning: "The body is over `body_bytes_max`, or a file over its own bound." },
+  EXPECTATION_MISMATCH: {
+    status: 400,
+    meaning: "What the caller takes for the current value is not (`field_name`, D16).",
+  },
+  SYSTEM_GROUP_REQUIRED: { status: 400, meaning: "Only a system group may hold the permission (`setting_name`)." },
+  CANNOT_DEACTIVATE_GROUP_IN_USE: {
+    status: 400,
+    meaning: "The user group holds permissions or is within another group (`objections`).",
+  },
   CHANNEL_ALREADY_EXISTS: { status: 409, meaning: "The channel name is in use (`channel_name`)." },
   STREAM_DOES_NOT_EXIST: { status: 400, meaning: "No such channel for this caller (`stream` or `stream_id`)." },
   STREAM_WILDCARD_MENTION_NOT_ALLOWED: { status: 400, meaning: "The sender may not mention a whole large channel." },
@@ -92,6 +101,14 @@ export const refuse = {
     refusal("STREAM_DOES_NOT_EXIST", `Channel with ID '${id}' does not exist`, { stream_id: id }),
   invalidChannelId: () => refusal("BAD_REQUEST", "Invalid channel ID"),
   invalidMessage: () => refusal("BAD_REQUEST", "Invalid message(s)"),
+  expectationMismatch: (fieldName: string) =>
+    refusal("EXPECTATION_MISMATCH", `'${fieldName}' value does not match the expected value.`, {
+      field_name: fieldName,
+    }),
+  systemGroupRequired: (settingName: string) =>
+    refusal("SYSTEM_GROUP_REQUIRED", `'${settingName}' must be a system user group.`, { setting_name: settingName }),
+  groupInUse: (objections: readonly Readonly<Record<string, unknown>>[]) =>
+    refusal("CANNOT_DEACTIVATE_GROUP_IN_USE", "Cannot deactivate user group in use.", { objections }),
   invalidUserGroup: () => refusal("BAD_REQUEST", "Invalid user group"),
   parameterCombination: (names: readonly string[]) =>
     refusal("BAD_REQUEST", `Unsupported parameter combination: ${names.join(", ")}`, { parameters: names.join(", ") }),

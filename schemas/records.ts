@@ -3,7 +3,7 @@
  * version in front: fields are only ever appended, anything else needs a migration (store/migrations.ts).
  * Absent is `null`, never `undefined`. Times are milliseconds (D26). No collection that grows lives in a row.
  */
-import type { GroupSettingName } from "./group-settings.ts";
+import type { GroupSettingName, UserGroupSettingName } from "./group-settings.ts";
 import type {
   AlertWordRecord,
   ApiKeyRecord,
@@ -23,6 +23,7 @@ import type {
   StatusRecord,
   UserRecord,
 } from "./records/people.ts";
+import type { ChannelFolderRecord, UserTopicRecord } from "./records/places.ts";
 import type {
   DeadLetterRecord,
   EventRecord,
@@ -35,6 +36,7 @@ import type {
 import type { TopicsPolicy } from "./types.ts";
 
 export type * from "./records/people.ts";
+export type * from "./records/places.ts";
 export type * from "./records/runtime.ts";
 
 /** What an organization is (spec 1). Values of realm settings that were never set are absent: see settings.ts. */
@@ -58,8 +60,11 @@ export interface GroupRecord {
   readonly isActive: boolean;
   readonly creatorId: number | null;
   readonly createdAt: number | null;
+  /** Direct members of an anonymous group. Those of a named one are rows of `groupMembers`. */
   readonly memberIds: readonly number[];
   readonly subgroupIds: readonly number[];
+  /** Group ids by setting name; a missing one is `role:nobody`'s. */
+  readonly settings: Readonly<Partial<Record<UserGroupSettingName, number>>>;
 }
 
 export interface ChannelRecord {
@@ -160,6 +165,10 @@ export interface Tables {
   credentials: { key: number; row: CredentialRecord };
   apiKeys: { key: string; row: ApiKeyRecord };
   groups: { key: number; row: GroupRecord };
+  /** Direct members of named groups that are not system groups. */
+  groupMembers: { key: readonly [groupId: number, userId: number]; row: Empty };
+  channelFolders: { key: number; row: ChannelFolderRecord };
+  userTopics: { key: readonly [userId: number, channelId: number, foldedTopic: string]; row: UserTopicRecord };
   channels: { key: number; row: ChannelRecord };
   subscriptions: { key: readonly [userId: number, channelId: number]; row: SubscriptionRecord };
   conversations: { key: number; row: ConversationRecord };
@@ -226,7 +235,21 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   ],
   credentials: ["userId", "passwordHash"],
   apiKeys: ["hash", "userId", "createdAt", "isKept"],
-  groups: ["id", "name", "description", "isSystem", "isActive", "creatorId", "createdAt", "memberIds", "subgroupIds"],
+  groups: [
+    "id",
+    "name",
+    "description",
+    "isSystem",
+    "isActive",
+    "creatorId",
+    "createdAt",
+    "memberIds",
+    "subgroupIds",
+    "settings",
+  ],
+  groupMembers: [],
+  channelFolders: ["id", "name", "description", "renderedDescription", "creatorId", "createdAt", "isArchived", "order"],
+  userTopics: ["topic", "visibilityPolicy", "changedAt"],
   channels: [
     "id",
     "recipientId",
@@ -317,5 +340,6 @@ export const counterNames = [
   "draft",
   "emoji",
   "mail",
+  "channelFolder",
 ] as const;
 export type CounterName = (typeof counterNames)[number];

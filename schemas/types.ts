@@ -19,6 +19,16 @@ export const GroupSettingValue = Type.Union([
 ]);
 export type GroupSettingValue = number | { direct_members: number[]; direct_subgroups: number[] };
 
+/** Spec 2.2: how an update says a group-setting value; with `old`, only where it still holds. */
+export const GroupSettingChange = Type.Object({
+  new: GroupSettingValue,
+  old: Type.Optional(Type.Union([GroupSettingValue, Type.Null()])),
+});
+export interface GroupSettingChange {
+  readonly new: GroupSettingValue;
+  readonly old?: GroupSettingValue | null;
+}
+
 /** Spec 2.4; raw text, or the same text as a JSON string (D9). */
 export const topicsPolicies = ["inherit", "allow_empty_topic", "disable_empty_topic", "empty_topic_only"] as const;
 export type TopicsPolicy = (typeof topicsPolicies)[number];

@@ -146,7 +146,7 @@ function resolveGroups(
   for (const name of channelGroupSettingNames) {
     const value = values[name] ?? defaultValue(view, caller, name);
     if (value === null) continue;
-    const change = resolveGroupValue(view, name, value, nextId);
+    const change = resolveGroupValue(view, { name, setting: channelGroupSettings[name] }, value, nextId);
     if ("kind" in change) return change;
     const refused = checkDeletePolicy(view, caller, name, change);
     if (refused !== null) return refused;

@@ -99,6 +99,7 @@ function systemGroupEffects(now: number): Effect[] {
       createdAt: now,
       memberIds: [],
       subgroupIds: narrower,
+      settings: {},
     };
     return effects.put("groups", group.id, group);
   });

@@ -1,9 +1,20 @@
-/** Group-setting values (spec 2.2; behaviour 3.2 to 3.4): from what a request says to the group that holds a permission. */
+/**
+ * Group-setting values (spec 2.2; behaviour 3.2 to 3.4): from what a request says to the group that holds a permission. The
+ * same for channels, user groups and the organization.
+ */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
-import { channelGroupSettings, type GroupSettingName } from "../../schemas/group-settings.ts";
+import type { GroupSetting, SystemGroupName } from "../../schemas/group-settings.ts";
 import type { GroupRecord } from "../../schemas/records.ts";
-import type { GroupSettingValue } from "../../schemas/types.ts";
+import type { GroupSettingChange, GroupSettingValue } from "../../schemas/types.ts";
+import { ascending, isSameGroupValue, normalGroupValue, shownGroupValue } from "../../src/domain/group-values.ts";
 import type { View } from "../../src/domain/view.ts";
+import { type Effect, effects } from "../effects.ts";
+
+/** A setting's name with its row of the table. */
+export interface NamedSetting {
+  readonly name: string;
+  readonly setting: GroupSetting;
+}
 
 export interface GroupChange {
   readonly id: number;
@@ -11,69 +22,100 @@ export interface GroupChange {
   readonly record: GroupRecord | null;
 }
 
-/** @param nextId id for the anonymous group, if one is needed */
+/** A value for a permission that nobody holds yet. @param nextId id for the anonymous group, if one is needed */
 export function resolveGroupValue(
   view: View,
-  setting: GroupSettingName,
+  named: NamedSetting,
   value: GroupSettingValue,
   nextId: number,
 ): GroupChange | Refusal {
-  const normal = normalise(view, value);
+  const normal = normalGroupValue(view, value);
   return typeof normal === "number"
-    ? checkNamedGroup(view, setting, normal)
-    : anonymousGroup(view, normal.direct_members, normal.direct_subgroups, nextId);
+    ? checkNamedGroup(view, named, normal)
+    : anonymousGroup(view, named, normal, nextId);
 }
 
-/** One subgroup alone is that group; nobody at all is `role:nobody`. */
-function normalise(view: View, value: GroupSettingValue): GroupSettingValue {
-  if (typeof value === "number" || value.direct_members.length > 0) return value;
-  if (value.direct_subgroups.length === 0) return view.groups.system("role:nobody")?.id ?? value;
-  const only = value.direct_subgroups[0];
-  return value.direct_subgroups.length === 1 && only !== undefined ? only : value;
+/** A change of who holds a permission, and what of the groups' rows comes and goes by it. */
+export interface ValueChange {
+  /** Of the group that holds it from now on. */
+  readonly id: number;
+  /** Whether `nextId` was taken. */
+  readonly takesId: boolean;
+  /** What events tell: the new value in output form. */
+  readonly value: GroupSettingValue;
+  readonly effects: readonly Effect[];
 }
 
-function checkNamedGroup(view: View, setting: GroupSettingName, id: number): GroupChange | Refusal {
+/**
+ * `{new, old}` (spec 2.2): `old` first, then whether anything changes at all, then whether the new value may be (D16). An
+ * anonymous group that held it before is used again or removed.
+ * @param nextId id for the anonymous group, if one is needed; the caller counts it
+ * @returns null: nothing changes
+ */
+export function changeGroupValue(
+  view: View,
+  named: NamedSetting,
+  currentId: number,
+  change: GroupSettingChange,
+  nextId: number,
+): ValueChange | null | Refusal {
+  const current = shownGroupValue(view, currentId);
+  const old = change.old ?? null;
+  if (old !== null && !isSameGroupValue(normalGroupValue(view, old), current)) return refuse.expectationMismatch("old");
+  const wanted = normalGroupValue(view, change.new);
+  if (isSameGroupValue(wanted, current)) return null;
+  const before = view.groups.get(currentId);
+  const isReplaced = before !== undefined && before.name === null;
+  const resolved = resolveGroupValue(view, named, wanted, isReplaced ? currentId : nextId);
+  if ("kind" in resolved) return resolved;
+  const { id, record } = resolved;
+  const value =
+    record === null ? id : { direct_members: [...record.memberIds], direct_subgroups: [...record.subgroupIds] };
+  const stored = record === null ? [] : [effects.put("groups", id, record)];
+  const gone = isReplaced && id !== currentId ? [effects.remove("groups", currentId)] : [];
+  return { id, takesId: id === nextId, value, effects: [...stored, ...gone] };
+}
+
+/** The checks of a named group (behaviour 3.4, in this order). */
+function checkNamedGroup(view: View, { name, setting }: NamedSetting, id: number): GroupChange | Refusal {
   const group = view.groups.get(id);
   if (group === undefined || group.name === null) return refuse.invalidUserGroup();
   if (!group.isActive) return refuse.badRequest("User group is deactivated.");
-  const isForbidden =
-    group.name === "role:internet" || (group.name === "role:everyone" && !channelGroupSettings[setting].allowsEveryone);
-  if (group.isSystem && isForbidden) {
-    return refuse.badRequest(`'${setting}' setting cannot be set to '${group.name}' group.`);
+  if (!group.isSystem && setting.requiresSystemGroup) return refuse.systemGroupRequired(name);
+  if (group.isSystem && !setting.allowedSystemGroups.includes(group.name as SystemGroupName)) {
+    return refuse.badRequest(`'${name}' setting cannot be set to '${group.name}' group.`);
   }
   return { id, record: null };
 }
 
 function anonymousGroup(
   view: View,
-  memberIds: readonly number[],
-  subgroupIds: readonly number[],
-  nextId: number,
+  { name, setting }: NamedSetting,
+  value: Exclude<GroupSettingValue, number>,
+  id: number,
 ): GroupChange | Refusal {
-  for (const id of memberIds) {
-    const user = view.users.get(id);
-    if (user === undefined) return refuse.badRequest(`Invalid user ID: ${id}`);
+  if (setting.requiresSystemGroup) return refuse.systemGroupRequired(name);
+  for (const memberId of value.direct_members) {
+    const user = view.users.get(memberId);
+    if (user === undefined) return refuse.badRequest(`Invalid user ID: ${memberId}`);
     if (!user.isActive) return refuse.badRequest("User is deactivated");
   }
-  for (const id of subgroupIds) {
-    const group = view.groups.get(id);
-    if (group === undefined || group.name === null) return refuse.badRequest(`Invalid user group ID: ${id}`);
+  for (const subgroupId of value.direct_subgroups) {
+    const group = view.groups.get(subgroupId);
+    if (group === undefined || group.name === null) return refuse.badRequest(`Invalid user group ID: ${subgroupId}`);
     if (!group.isActive) return refuse.badRequest("User group is deactivated.");
   }
   const record: GroupRecord = {
-    id: nextId,
+    id,
     name: null,
     description: "",
     isSystem: false,
     isActive: true,
     creatorId: null,
     createdAt: view.now,
-    memberIds: ascending(memberIds),
-    subgroupIds: ascending(subgroupIds),
+    memberIds: ascending(value.direct_members),
+    subgroupIds: ascending(value.direct_subgroups),
+    settings: {},
   };
-  return { id: nextId, record };
-}
-
-function ascending(ids: readonly number[]): number[] {
-  return [...new Set(ids)].sort((a, b) => a - b);
+  return { id, record };
 }

@@ -35,9 +35,10 @@ function groupEvent(op: "add_members" | "remove_members", group: GroupRecord, us
  * of the permissions of channels that name them.
  */
 export function returnedGroupEvents(view: View, user: UserRecord): Effect[] {
-  const named = [...view.groups.all()].filter(
-    (group) => group.name !== null && !group.isSystem && group.isActive && group.memberIds.includes(user.id),
-  );
+  const named = view.groups
+    .ofMember(user.id)
+    .flatMap((id) => view.groups.get(id) ?? [])
+    .filter((group) => group.name !== null && group.isActive);
   return [
     ...joinedGroupEvents(view, user),
     ...named.map((group) => groupEvent("add_members", group, user)),
@@ -49,6 +50,7 @@ function permissionEvents(view: View, channel: ChannelRecord, user: UserRecord):
   return channelGroupSettingNames.flatMap((property) => {
     const group = view.groups.get(channelGroupId(view, channel, property));
     if (group === undefined || group.name !== null || !group.memberIds.includes(user.id)) return [];
+    // The person counts again, though the view still shows them as deactivated.
     const value = {
       direct_members: group.memberIds.filter((id) => id === user.id || view.users.get(id)?.isActive === true),
       direct_subgroups: [...group.subgroupIds],

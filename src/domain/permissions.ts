@@ -3,14 +3,15 @@
  * Administrators do not bypass group settings unless a function here says so.
  */
 import {
+  allowsGuests,
   channelGroupSettings,
   type GroupSettingName,
+  type RealmGroupSettingName,
+  realmGroupSettings,
   type SystemGroupName,
   systemGroups,
 } from "../../schemas/group-settings.ts";
-import { limits } from "../../schemas/limits.ts";
-import { type RealmGroupSettingName, realmGroupSettings } from "../../schemas/realm-settings.ts";
-import type { ChannelRecord, GroupRecord, MessageRecord, Stay, UserRecord } from "../../schemas/records.ts";
+import type { ChannelRecord, MessageRecord, Stay, UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
 import type { View } from "./view.ts";
 
@@ -32,23 +33,16 @@ export function isInSystemGroup(view: View, user: UserRecord, name: SystemGroupN
   return view.now - user.joinedAt >= waitingDays * dayMs;
 }
 
-/** Membership, directly or through subgroups; deactivated people belong nowhere. */
+/**
+ * Membership, directly or through subgroups; deactivated people belong nowhere. What a group is made of is known
+ * (`GroupsView.scope`), so the price does not depend on how deep groups are nested.
+ */
 export function isMember(view: View, user: UserRecord, groupId: number): boolean {
-  return user.isActive && isWithin(view, user, view.groups.get(groupId), new Set(), 0);
-}
-
-function isWithin(
-  view: View,
-  user: UserRecord,
-  group: GroupRecord | undefined,
-  visited: Set<number>,
-  depth: number,
-): boolean {
-  if (group === undefined || visited.has(group.id) || depth > limits.group_depth_max) return false;
-  if (group.isSystem && group.name !== null) return isInSystemGroup(view, user, group.name as SystemGroupName);
-  if (group.memberIds.includes(user.id)) return true;
-  visited.add(group.id);
-  return group.subgroupIds.some((id) => isWithin(view, user, view.groups.get(id), visited, depth + 1));
+  const scope = user.isActive ? view.groups.scope(groupId) : undefined;
+  if (scope === undefined) return false;
+  for (const name of scope.systemNames) if (isInSystemGroup(view, user, name)) return true;
+  for (const id of view.groups.ofMember(user.id)) if (scope.ids.has(id)) return true;
+  return false;
 }
 
 /** The group that holds a permission in a channel: its own value, or the default of the table. */
@@ -65,7 +59,7 @@ export function hasChannelPermission(
   channel: ChannelRecord,
   setting: GroupSettingName,
 ): boolean {
-  if (isGuest(user) && !channelGroupSettings[setting].allowsEveryone) return false;
+  if (isGuest(user) && !allowsGuests(channelGroupSettings[setting])) return false;
   return isMember(view, user, channelGroupId(view, channel, setting));
 }
 
@@ -76,7 +70,7 @@ export function realmGroupId(view: View, setting: RealmGroupSettingName): number
 }
 
 export function hasRealmPermission(view: View, user: UserRecord, setting: RealmGroupSettingName): boolean {
-  if (isGuest(user) && !realmGroupSettings[setting].allowsEveryone) return false;
+  if (isGuest(user) && !allowsGuests(realmGroupSettings[setting])) return false;
   return isMember(view, user, realmGroupId(view, setting));
 }
 

@@ -2,6 +2,8 @@
  * What a decision or a query may see of a realm: projections in memory and rows on disk, read only.
  * Inside a turn it shows what the commands before it did (M9); between turns it shows what is on disk.
  */
+
+import type { GroupScope } from "../../schemas/group-scope.ts";
 import type {
   ApiKeyRecord,
   ChannelRecord,
@@ -59,7 +61,15 @@ export interface SubscriptionsView {
 export interface GroupsView {
   get(id: number): GroupRecord | undefined;
   system(name: string): GroupRecord | undefined;
+  /** A group by its name, exactly as it is written; system groups and deactivated ones, too. */
+  byName(name: string): GroupRecord | undefined;
   all(): Iterable<GroupRecord>;
+  /** undefined: there is no such group. */
+  scope(id: number): GroupScope | undefined;
+  /** Ids of direct members, also of deactivated ones; system groups have none: theirs follow from roles. */
+  membersOf(id: number): ReadonlySet<number>;
+  /** Ids of the groups, named and anonymous, that somebody is a direct member of. */
+  ofMember(userId: number): readonly number[];
 }
 
 export interface RealmEmojiView {

@@ -1,24 +1,13 @@
 /** Channel and subscription records as reads and events give them (spec 2.4; behaviour 2.3). */
-import { channelGroupSettingNames, type GroupSettingName } from "../../schemas/group-settings.ts";
+import { channelGroupSettingNames } from "../../schemas/group-settings.ts";
 import type { ChannelRecord, SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
-import type { GroupSettingValue } from "../../schemas/types.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
+import { shownGroupValue } from "../domain/group-values.ts";
 import { lookUp } from "../domain/look-up.ts";
 import { channelGroupId, hasMetadataAccess } from "../domain/permissions.ts";
 import { seconds } from "../domain/presence.ts";
 import { compareText } from "../domain/text.ts";
 import type { View } from "../domain/view.ts";
-
-/** The output form of a group-setting value (spec 2.2): a named group's id, or who is in the anonymous one. */
-function groupValue(view: View, channel: ChannelRecord, setting: GroupSettingName): GroupSettingValue {
-  const id = channelGroupId(view, channel, setting);
-  const group = view.groups.get(id);
-  if (group === undefined || group.name !== null) return id;
-  return {
-    direct_members: group.memberIds.filter((member) => view.users.get(member)?.isActive === true),
-    direct_subgroups: [...group.subgroupIds],
-  };
-}
 
 /** Derived from can_send_message_group for older clients (behaviour 3.7). */
 const postPolicies: Readonly<Record<string, number>> = {
@@ -56,7 +45,7 @@ export function channelBody(view: View, channel: ChannelRecord): Record<string, 
     message_retention_days: channel.messageRetentionDays,
     topics_policy: channel.topicsPolicy,
   };
-  for (const name of channelGroupSettingNames) body[name] = groupValue(view, channel, name);
+  for (const name of channelGroupSettingNames) body[name] = shownGroupValue(view, channelGroupId(view, channel, name));
   return body;
 }
 

@@ -1,9 +1,17 @@
 /** The organization's section of POST /register: its settings, its permissions, and the server's limits (spec 8, D5, D8). */
-import { channelGroupSettings } from "../../schemas/group-settings.ts";
+import {
+  allowsGuests,
+  channelGroupSettings,
+  type GroupSetting,
+  realmGroupSettingNames,
+  realmGroupSettings,
+  userGroupSettings,
+} from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
 import { externalAccounts } from "../../schemas/profile-fields.ts";
-import { realmGroupSettings, realmSettings } from "../../schemas/realm-settings.ts";
+import { realmSettings } from "../../schemas/realm-settings.ts";
 import { botDomain } from "../domain/bots.ts";
+import { shownGroupValue } from "../domain/group-values.ts";
 import { realmGroupId } from "../domain/permissions.ts";
 import { seconds } from "../domain/presence.ts";
 import { realmUrls } from "./server-settings.ts";
@@ -11,18 +19,26 @@ import type { Section } from "./state-section.ts";
 
 /** What may hold each permission, for clients that show settings (behaviour 3.9). */
 function supportedPermissions() {
-  const describe = (setting: { readonly default: string; readonly allowsEveryone: boolean }) => ({
-    require_system_group: false,
-    allow_internet_group: false,
-    allow_nobody_group: true,
-    allow_everyone_group: setting.allowsEveryone,
-    default_group_name: setting.default === "creator" ? "channel_creator" : setting.default,
-    default_for_system_groups: null,
-    allowed_system_groups: [],
-  });
-  const table = (settings: Readonly<Record<string, Parameters<typeof describe>[0]>>) =>
-    Object.fromEntries(Object.entries(settings).map(([name, setting]) => [name, describe(setting)]));
-  return { realm: table(realmGroupSettings), stream: table(channelGroupSettings), group: {} };
+  const table = (settings: Readonly<Record<string, GroupSetting>>, creator: string, ofSystemGroups: string | null) =>
+    Object.fromEntries(
+      Object.entries(settings).map(([name, setting]) => [
+        name,
+        {
+          require_system_group: setting.requiresSystemGroup,
+          allow_internet_group: false,
+          allow_nobody_group: setting.allowedSystemGroups.includes("role:nobody"),
+          allow_everyone_group: allowsGuests(setting),
+          default_group_name: setting.default === "creator" ? creator : setting.default,
+          default_for_system_groups: ofSystemGroups,
+          allowed_system_groups: setting.requiresSystemGroup ? setting.allowedSystemGroups : [],
+        },
+      ]),
+    );
+  return {
+    realm: table(realmGroupSettings, "", null),
+    stream: table(channelGroupSettings, "stream_creator_or_nobody", null),
+    group: table(userGroupSettings, "group_creator", "role:nobody"),
+  };
 }
 
 /** Spec 8: maxima that clients learn here (D8), and the constants of presence and typing. */
@@ -72,10 +88,7 @@ export const realmState: Section = (view, _user, { siteUrl }) => ({
     ]),
   ),
   ...Object.fromEntries(
-    Object.keys(realmGroupSettings).map((name) => [
-      `realm_${name}`,
-      realmGroupId(view, name as keyof typeof realmGroupSettings),
-    ]),
+    realmGroupSettingNames.map((name) => [`realm_${name}`, shownGroupValue(view, realmGroupId(view, name))]),
   ),
   ...publishedLimits,
 });

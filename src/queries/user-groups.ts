@@ -13,7 +13,9 @@ export const userGroupsState: Section = (view) => {
       id: group.id,
       name: group.name,
       description: group.description,
-      members: group.isSystem ? (byRole.get(group.name ?? "") ?? []) : activeMembers(view, group.memberIds),
+      members: group.isSystem
+        ? (byRole.get(group.name ?? "") ?? [])
+        : activeMembers(view, view.groups.membersOf(group.id)),
       direct_subgroup_ids: [...group.subgroupIds],
       creator_id: group.creatorId,
       date_created: group.createdAt === null ? null : seconds(group.createdAt),
@@ -44,6 +46,6 @@ function membersByRole(view: View): ReadonlyMap<string, number[]> {
 }
 
 /** Deactivated people keep their place and are not shown (behaviour 2.20). */
-function activeMembers(view: View, ids: readonly number[]): number[] {
-  return ids.filter((id) => view.users.get(id)?.isActive === true).sort((a, b) => a - b);
+function activeMembers(view: View, ids: Iterable<number>): number[] {
+  return [...ids].filter((id) => view.users.get(id)?.isActive === true).sort((a, b) => a - b);
 }

@@ -16,7 +16,10 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   users: 2,
   credentials: 1,
   apiKeys: 2,
-  groups: 1,
+  groups: 2,
+  groupMembers: 1,
+  channelFolders: 1,
+  userTopics: 1,
   channels: 1,
   subscriptions: 1,
   conversations: 1,
@@ -73,6 +76,7 @@ export function migrateEnvironment(environment: Environment, version: number): v
 const rowMigrations: Partial<Record<TableName, Readonly<Record<number, (row: Row) => Row>>>> = {
   // Which of them stands in zuliprc is not known any more: none is lost.
   apiKeys: { 1: (row) => ({ ...row, isKept: true }) },
+  groups: { 1: (row) => ({ ...row, settings: {} }) },
   realm: { 1: (row) => ({ ...row, userDefaults: {} }) },
   users: { 1: (row) => ({ ...row, canChangeUserEmails: false }) },
 };

@@ -104,6 +104,7 @@ t.test("[spec 2.2] a value names groups and people that exist and are active", a
     createdAt: null,
     memberIds: [],
     subgroupIds: [],
+    settings: {},
   });
   const refused: [unknown, string][] = [
     [9999, "Invalid user group"],

@@ -1,21 +1,63 @@
-/** User groups by id, system groups by name (spec 2.5). Membership by role is a rule, not rows: domain/permissions.ts. */
+/**
+ * User groups by id and name, and who and what is within them (spec 2.5). Membership of system groups by role is a rule, not
+ * rows: domain/permissions.ts. What a group is made of at any depth is worked out once and forgotten when subgroups change.
+ */
+
+import { type GroupScope, scopeOf } from "../../../schemas/group-scope.ts";
 import type { GroupRecord } from "../../../schemas/records.ts";
-import { type Delta, type Projection, sortedEntries } from "./projection.ts";
+import { type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
+
+const none: ReadonlySet<number> = new Set();
 
 export class GroupsProjection implements Projection {
-  readonly tables = ["groups"] as const;
+  readonly tables = ["groups", "groupMembers"] as const;
   readonly #byId = new Map<number, GroupRecord>();
-  readonly #systemByName = new Map<string, number>();
+  readonly #byName = new Map<string, number>();
+  readonly #members = new Map<number, Set<number>>();
+  /** Short lists: most people are in few groups, and a set of each would cost more than it holds. */
+  readonly #groupsOf = new Map<number, readonly number[]>();
+  /** Derived; not part of the picture. */
+  readonly #scopes = new Map<number, GroupScope>();
 
   apply(delta: Delta): void {
-    const id = delta.key as number;
-    const after = delta.row as GroupRecord | null;
+    if (delta.table === "groupMembers") {
+      const [groupId, userId] = delta.key as [number, number];
+      this.#place(groupId, userId, delta.row !== null);
+    } else {
+      this.#applyGroup(delta.key as number, delta.row as GroupRecord | null);
+    }
+  }
+
+  #applyGroup(id: number, after: GroupRecord | null): void {
+    const before = this.#byId.get(id);
+    if (!isSameList(before?.subgroupIds, after?.subgroupIds)) this.#scopes.clear();
+    if (before !== undefined && before.name !== null) this.#byName.delete(before.name);
+    // Members of a named group have rows of their own; those of an anonymous one stand in its row.
+    for (const userId of before?.memberIds ?? []) this.#place(id, userId, false);
+    for (const userId of after?.memberIds ?? []) this.#place(id, userId, true);
     if (after === null) {
       this.#byId.delete(id);
       return;
     }
     this.#byId.set(id, after);
-    if (after.isSystem && after.name !== null) this.#systemByName.set(after.name, id);
+    if (after.name !== null) this.#byName.set(after.name, id);
+  }
+
+  #place(groupId: number, userId: number, isIn: boolean): void {
+    const members = this.#members.get(groupId);
+    if (isIn === (members?.has(userId) === true)) return;
+    const own = this.#groupsOf.get(userId) ?? [];
+    if (isIn) {
+      if (members === undefined) this.#members.set(groupId, new Set([userId]));
+      else members.add(userId);
+      this.#groupsOf.set(userId, [...own, groupId]);
+      return;
+    }
+    members?.delete(userId);
+    if (members?.size === 0) this.#members.delete(groupId);
+    const left = own.filter((id) => id !== groupId);
+    if (left.length === 0) this.#groupsOf.delete(userId);
+    else this.#groupsOf.set(userId, left);
   }
 
   get(id: number): GroupRecord | undefined {
@@ -23,7 +65,12 @@ export class GroupsProjection implements Projection {
   }
 
   system(name: string): GroupRecord | undefined {
-    const id = this.#systemByName.get(name);
+    const group = this.byName(name);
+    return group?.isSystem === true ? group : undefined;
+  }
+
+  byName(name: string): GroupRecord | undefined {
+    const id = this.#byName.get(name);
     return id === undefined ? undefined : this.#byId.get(id);
   }
 
@@ -31,7 +78,32 @@ export class GroupsProjection implements Projection {
     return this.#byId.values();
   }
 
-  picture(): unknown {
-    return { byId: sortedEntries(this.#byId), system: sortedEntries(this.#systemByName) };
+  scope(id: number): GroupScope | undefined {
+    const known = this.#scopes.get(id);
+    if (known !== undefined || !this.#byId.has(id)) return known;
+    const scope = scopeOf(id, (each) => this.#byId.get(each));
+    this.#scopes.set(id, scope);
+    return scope;
   }
+
+  membersOf(id: number): ReadonlySet<number> {
+    return this.#members.get(id) ?? none;
+  }
+
+  ofMember(userId: number): readonly number[] {
+    return this.#groupsOf.get(userId) ?? [];
+  }
+
+  picture(): unknown {
+    return {
+      byId: sortedEntries(this.#byId),
+      byName: sortedEntries(this.#byName),
+      members: sortedEntries(this.#members).map(([id, members]) => [id, sortedNumbers(members)]),
+      groupsOf: sortedEntries(this.#groupsOf).map(([id, groups]) => [id, sortedNumbers(groups)]),
+    };
+  }
+}
+
+function isSameList(a: readonly number[] | undefined, b: readonly number[] | undefined): boolean {
+  return a !== undefined && b !== undefined && a.length === b.length && a.every((id, index) => id === b[index]);
 }

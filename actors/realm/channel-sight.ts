@@ -1,0 +1,105 @@
+/**
+ * Private channels appear to and vanish from people's clients as they gain and lose the right to know of them (S1; public API,
+ * stream create and delete): by membership of groups, by who holds a channel's permissions, by a channel becoming private or
+ * public, by roles. Joining and leaving a channel has events of its own: membership.ts.
+ */
+
+import { channelGroupSettingNames, channelGroupSettings } from "../../schemas/group-settings.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
+import { ascending } from "../../src/domain/group-values.ts";
+import { channelGroupId, hasMetadataAccess } from "../../src/domain/permissions.ts";
+import type { View } from "../../src/domain/view.ts";
+import { type Effect, effects } from "../effects.ts";
+import { endQueues } from "./user-sight.ts";
+
+/** Of the permissions of a channel, those that let one know of it. */
+const metadataSettings = channelGroupSettingNames.filter((name) => channelGroupSettings[name].grantsMetadata);
+
+/** Private channels that somebody knows of by being in the group, directly or through groups that it is within. */
+export function channelsKnownBy(view: View, groupId: number): ChannelRecord[] {
+  return [...view.channels.all()].filter(
+    (channel) =>
+      channel.isPrivate &&
+      metadataSettings.some(
+        (name) => view.groups.scope(channelGroupId(view, channel, name))?.ids.has(groupId) === true,
+      ),
+  );
+}
+
+/** Everybody who is in the group by rows, directly or through subgroups; whoever is in it by role is not listed. */
+export function memberIdsWithin(view: View, groupId: number): ReadonlySet<number> {
+  const ids = new Set<number>();
+  for (const id of view.groups.scope(groupId)?.ids ?? [])
+    for (const memberId of view.groups.membersOf(id)) ids.add(memberId);
+  return ids;
+}
+
+export interface SightChange {
+  /** Who has lost a channel is told before anything else is said about it ... */
+  readonly vanishing: readonly Effect[];
+  /** ... and who has gained it, after all was written. */
+  readonly appearing: readonly Effect[];
+  /** Who has gained sight, by channel: for events that they must not get twice. */
+  readonly gained: ReadonlyMap<number, readonly number[]>;
+}
+
+/**
+ * @param after how it will be (`supposing`)
+ * @param channelIds which may be concerned
+ * @param userIds who may be concerned; the deactivated are nobody's concern
+ */
+export function channelSight(
+  view: View,
+  after: View,
+  channelIds: Iterable<number>,
+  userIds: Iterable<number>,
+): SightChange {
+  const channels = [...channelIds];
+  const candidates = [...userIds].flatMap((id) => {
+    const user = view.users.get(id);
+    return user?.isActive === true ? [user] : [];
+  });
+  if (channels.length * candidates.length > limits.sight_pairs_max) {
+    const ended = candidates.flatMap(({ id }) => endQueues(view, id));
+    return { vanishing: ended, appearing: [], gained: new Map() };
+  }
+  const vanishing: Effect[] = [];
+  const appearing: Effect[] = [];
+  const gained = new Map<number, readonly number[]>();
+  for (const id of channels) {
+    const [before, next] = [view.channels.get(id), after.channels.get(id)];
+    if (before === undefined || next === undefined) continue;
+    const shifted = candidates.filter(
+      (user) =>
+        hasMetadataAccess(view, user, before) !== hasMetadataAccess(after, after.users.get(user.id) ?? user, next),
+    );
+    const knew = (user: UserRecord) => hasMetadataAccess(view, user, before);
+    const losing = shifted.filter(knew).map((user) => user.id);
+    const gaining = shifted.filter((user) => !knew(user)).map((user) => user.id);
+    vanishing.push(...vanishingEffects(id, losing));
+    appearing.push(...appearingEffects(view, id, gaining));
+    if (gaining.length > 0) gained.set(id, ascending(gaining));
+  }
+  return { vanishing, appearing, gained };
+}
+
+/** The channel is gone for these people. */
+export function vanishingEffects(channelId: number, userIds: readonly number[]): Effect[] {
+  if (userIds.length === 0) return [];
+  const gone = { op: "delete", streams: [{ stream_id: channelId }], stream_ids: [channelId] };
+  return [effects.emit("stream", gone, { to: "users", ids: ascending(userIds) })];
+}
+
+/** The channel is new to these people: the record, which counts nobody, then who is in it. */
+export function appearingEffects(view: View, channelId: number, userIds: readonly number[]): Effect[] {
+  if (userIds.length === 0) return [];
+  const audience = { to: "users", ids: ascending(userIds) } as const;
+  const subscribers = ascending(view.subscriptions.ofChannel(channelId));
+  const created = effects.emit("stream", { op: "create", channel_ids: [channelId], subscriber_count: 0 }, audience);
+  if (subscribers.length === 0) return [created];
+  return [
+    created,
+    effects.emit("subscription", { op: "peer_add", stream_ids: [channelId], user_ids: subscribers }, audience),
+  ];
+}

@@ -1,0 +1,23 @@
+/** Durable shapes of what surrounds channels: folders, and what a person thinks of a topic. The rules of `schemas/records.ts` hold. */
+
+/** A folder of channels (spec 2.10, 4.5). Archived ones keep their names. */
+export interface ChannelFolderRecord {
+  readonly id: number;
+  readonly name: string;
+  readonly description: string;
+  readonly renderedDescription: string;
+  readonly creatorId: number | null;
+  readonly createdAt: number;
+  readonly isArchived: boolean;
+  /** Position in the list. */
+  readonly order: number;
+}
+
+/** One person's policy for one topic (public API: update-user-topic). No row: none. */
+export interface UserTopicRecord {
+  /** As it was spelt. */
+  readonly topic: string;
+  /** 1 muted, 2 unmuted, 3 followed. */
+  readonly visibilityPolicy: number;
+  readonly changedAt: number;
+}

@@ -1,0 +1,36 @@
+/** Group-setting values as requests and answers have them (spec 2.2; behaviour 3.2): a named group's id, or who is in an anonymous one. */
+import type { GroupSettingValue } from "../../schemas/types.ts";
+import type { View } from "./view.ts";
+
+/** The output form: the id of a named group, or active members and subgroups of the anonymous one, ascending. */
+export function shownGroupValue(view: View, groupId: number): GroupSettingValue {
+  const group = view.groups.get(groupId);
+  if (group === undefined || group.name !== null) return groupId;
+  return {
+    direct_members: ascending(group.memberIds.filter((id) => view.users.get(id)?.isActive === true)),
+    direct_subgroups: ascending(group.subgroupIds),
+  };
+}
+
+/** One subgroup alone is that group; nobody at all is `role:nobody`. */
+export function normalGroupValue(view: View, value: GroupSettingValue): GroupSettingValue {
+  if (typeof value === "number" || value.direct_members.length > 0) return value;
+  if (value.direct_subgroups.length === 0) return view.groups.system("role:nobody")?.id ?? value;
+  const only = value.direct_subgroups[0];
+  return new Set(value.direct_subgroups).size === 1 && only !== undefined ? only : value;
+}
+
+/** Ids compare as ids, lists as sets; one form never equals the other. Both must be normal. */
+export function isSameGroupValue(a: GroupSettingValue, b: GroupSettingValue): boolean {
+  if (typeof a === "number" || typeof b === "number") return a === b;
+  return isSameSet(a.direct_members, b.direct_members) && isSameSet(a.direct_subgroups, b.direct_subgroups);
+}
+
+function isSameSet(a: readonly number[], b: readonly number[]): boolean {
+  const [left, right] = [new Set(a), new Set(b)];
+  return left.size === right.size && [...left].every((id) => right.has(id));
+}
+
+export function ascending(ids: Iterable<number>): number[] {
+  return [...new Set(ids)].sort((a, b) => a - b);
+}
