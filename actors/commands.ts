@@ -7,6 +7,7 @@ import type { GroupSettingName } from "../schemas/group-settings.ts";
 import type { GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
 import type { ParsedContent } from "../src/domain/markdown/render.ts";
 import type { FieldData, FieldDraft } from "../src/domain/profile-fields.ts";
+import type { GroupCreate, GroupMembersChange, GroupMembersRest, GroupUpdate } from "./commands/user-groups.ts";
 import type { Ticket } from "./effects.ts";
 
 /** Where a command goes. One live actor per address; commands to one address keep their order (M7). */
@@ -238,6 +239,11 @@ export interface CommandParams {
   "profile-field.delete": { readonly fieldId: number };
   "profile-values.sweep": { readonly fieldId: number; readonly afterUserId: number };
   "profile-data.set": { readonly data: readonly ProfileValueChange[] };
+  "group.create": GroupCreate;
+  "group.update": GroupUpdate;
+  "group.deactivate": { readonly groupId: number };
+  "group.change-members": GroupMembersChange;
+  "group-members.continue": GroupMembersRest;
   "channel.create": ChannelCreate;
   "members.change": MembershipChange;
   "subscriptions.add": SubscribeRequest;

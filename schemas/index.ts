@@ -32,6 +32,17 @@ import {
 import { getUserStatus, updateStatus, updateStatusForUser } from "./status.ts";
 import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
 import {
+  createUserGroup,
+  deactivateUserGroup,
+  getIsUserGroupMember,
+  getUserGroupMembers,
+  getUserGroupSubgroups,
+  getUserGroups,
+  updateUserGroup,
+  updateUserGroupMembers,
+  updateUserGroupSubgroups,
+} from "./user-groups.ts";
+import {
   createUser,
   deactivateOwnUser,
   deactivateUser,
@@ -99,6 +110,15 @@ export const endpoints = [
   deleteProfileField,
   updateProfileData,
   removeProfileData,
+  createUserGroup,
+  getUserGroups,
+  updateUserGroup,
+  deactivateUserGroup,
+  getUserGroupMembers,
+  getIsUserGroupMember,
+  updateUserGroupMembers,
+  getUserGroupSubgroups,
+  updateUserGroupSubgroups,
   createChannel,
   getStreams,
   deleteTopic,

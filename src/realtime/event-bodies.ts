@@ -16,6 +16,7 @@ import { flagsOf, messageBody } from "../queries/messages.ts";
 import { realmBot } from "./bot-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";
 import { realmUser } from "./realm-user-events.ts";
+import { userGroup } from "./user-group-events.ts";
 
 const message: EventKind = {
   key(view, record, user, queue) {
@@ -209,6 +210,7 @@ const kinds: Readonly<Record<string, EventKind>> = {
   custom_profile_fields: profileFields,
   presence,
   user_status: userStatus,
+  user_group: userGroup,
 };
 
 export function eventKind(type: string): EventKind {

@@ -93,6 +93,7 @@ function stateAt(
     allowsNullNotifications: queueOptions.capabilities.includes("notification_settings_null"),
     takesSettingsObject: queueOptions.capabilities.includes("user_settings_object"),
     allowsIncompleteUserList: queueOptions.capabilities.includes("user_list_incomplete"),
+    includesDeactivatedGroups: queueOptions.capabilities.includes("include_deactivated_groups"),
     siteUrl: call.siteUrl,
     limitsPresence: options.limitsPresence,
     presences: realm.projections.presence.all(),
