@@ -21,21 +21,34 @@ export function supposing(view: View, supposed: Supposition): View {
   const { realm, users, channels } = supposed;
   return over(view, {
     ...(realm === undefined ? {} : { realm }),
-    ...(users === undefined ? {} : { users: over(view.users, { get: (id) => users.get(id) ?? view.users.get(id) }) }),
-    ...(channels === undefined
-      ? {}
-      : { channels: over(view.channels, { get: (id) => channels.get(id) ?? view.channels.get(id) }) }),
+    ...(users === undefined ? {} : { users: over(view.users, replacing(view.users, users)) }),
+    ...(channels === undefined ? {} : { channels: over(view.channels, replacing(view.channels, channels)) }),
     ...(supposed.groups === undefined && supposed.members === undefined ? {} : { groups: groupsOf(view, supposed) }),
   });
+}
+
+/** Rows by id, some of them as they are supposed to be; null: gone. */
+function replacing<T extends { readonly id: number }>(
+  base: { get(id: number): T | undefined; all(): Iterable<T> },
+  supposed: ReadonlyMap<number, T | null>,
+) {
+  const get = (id: number) => {
+    const row = supposed.get(id);
+    return row === undefined ? base.get(id) : (row ?? undefined);
+  };
+  return {
+    get,
+    *all() {
+      for (const row of base.all()) if (!supposed.has(row.id)) yield row;
+      for (const row of supposed.values()) if (row !== null) yield row;
+    },
+  };
 }
 
 const none: ReadonlySet<number> = new Set();
 
 function groupsOf(view: View, { groups = new Map(), members = new Map() }: Supposition): View["groups"] {
-  const get = (id: number) => {
-    const group = groups.get(id);
-    return group === undefined ? view.groups.get(id) : (group ?? undefined);
-  };
+  const { get, all } = replacing(view.groups, groups);
   const scopes = new Map<number, ReturnType<typeof scopeOf>>();
   const membersOf = (id: number): ReadonlySet<number> => {
     const group = groups.get(id);
@@ -47,9 +60,13 @@ function groupsOf(view: View, { groups = new Map(), members = new Map() }: Suppo
   const changed = [...new Set([...groups.keys(), ...members.keys()])];
   return over(view.groups, {
     get,
+    all,
     membersOf,
     scope(id) {
       if (get(id) === undefined) return undefined;
+      // What holds nothing that changes is known already.
+      const before = view.groups.scope(id);
+      if (before !== undefined && !changed.some((other) => before.ids.has(other))) return before;
       const scope = scopes.get(id) ?? scopeOf(id, get);
       scopes.set(id, scope);
       return scope;
