@@ -3,6 +3,7 @@
 import type { Scenario } from "../lib/scenario.ts";
 import { fanout } from "./fanout.ts";
 import { idle } from "./idle.ts";
+import { permissions } from "./permissions.ts";
 import { presence } from "./presence.ts";
 import { read } from "./read.ts";
 import { send } from "./send.ts";
@@ -23,4 +24,5 @@ export const scenarios: readonly Scenario[] = [
   presence,
   typing,
   idle,
+  permissions,
 ];
