@@ -78,13 +78,20 @@ function groupsOf(view: View, { groups = new Map(), members = new Map() }: Suppo
   });
 }
 
-/** An object with some of its members replaced; all others are the object's own. */
+/**
+ * An object with some of its members replaced; all others are the object's own, as they are when they are asked for. Built of
+ * plain members once, because a Proxy would cost more at each question than the question itself.
+ */
 function over<T extends object>(base: T, replaced: Partial<T>): T {
-  return new Proxy(base, {
-    get(target, name) {
-      if (Object.hasOwn(replaced, name)) return Reflect.get(replaced, name);
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
+  const made: object = {};
+  for (let from: object | null = base; from !== null && from !== Object.prototype; from = Object.getPrototypeOf(from)) {
+    for (const name of Reflect.ownKeys(from)) {
+      if (name === "constructor" || Object.hasOwn(made, name)) continue;
+      const own: unknown = Object.getOwnPropertyDescriptor(from, name)?.value;
+      if (Object.hasOwn(replaced, name)) Object.defineProperty(made, name, { value: Reflect.get(replaced, name) });
+      else if (typeof own === "function") Object.defineProperty(made, name, { value: own.bind(base) });
+      else Object.defineProperty(made, name, { get: () => Reflect.get(base, name, base) });
+    }
+  }
+  return made as T; // the same members, by construction
 }
