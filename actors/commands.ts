@@ -86,6 +86,12 @@ export interface ProfileFieldUpdate {
   readonly isEditableByUser: boolean | null;
 }
 
+/** A linkifier as a request describes it. */
+export interface LinkifierDraft {
+  readonly pattern: string;
+  readonly urlTemplate: string;
+}
+
 /** A value of a person's profile; null, "" and [] remove it. */
 export interface ProfileValueChange {
   readonly id: number;
@@ -238,6 +244,10 @@ export interface CommandParams {
   "profile-field.delete": { readonly fieldId: number };
   "profile-values.sweep": { readonly fieldId: number; readonly afterUserId: number };
   "profile-data.set": { readonly data: readonly ProfileValueChange[] };
+  "linkifier.add": LinkifierDraft;
+  "linkifier.update": LinkifierDraft & { readonly id: number };
+  "linkifier.remove": { readonly id: number };
+  "linkifier.reorder": { readonly order: readonly number[] };
   "channel.create": ChannelCreate;
   "members.change": MembershipChange;
   "subscriptions.add": SubscribeRequest;

@@ -7,7 +7,8 @@ import { createChannel, deleteTopic, getStreams } from "./channels.ts";
 import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { getMessage, getMessages, sendMessage } from "./messages.ts";
+import { addLinkifier, getLinkifiers, removeLinkifier, reorderLinkifiers, updateLinkifier } from "./linkifiers.ts";
+import { getMessage, getMessages, renderMessage, sendMessage } from "./messages.ts";
 import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, editNavigationView, getNavigationViews, removeNavigationView } from "./navigation-views.ts";
 import { setTypingStatus, updatePresence } from "./presence.ts";
@@ -99,6 +100,11 @@ export const endpoints = [
   deleteProfileField,
   updateProfileData,
   removeProfileData,
+  getLinkifiers,
+  addLinkifier,
+  updateLinkifier,
+  removeLinkifier,
+  reorderLinkifiers,
   createChannel,
   getStreams,
   deleteTopic,
@@ -108,6 +114,7 @@ export const endpoints = [
   sendMessage,
   getMessages,
   getMessage,
+  renderMessage,
   setTypingStatus,
   updatePresence,
   registerQueue,

@@ -93,6 +93,7 @@ export const limits = {
   profile_fields_max: 100,
   profile_summary_fields_max: 2,
   profile_people_max: 200,
+  linkifiers_max: 1000,
   messages_per_fetch_max: 5000,
   narrow_terms_max: 100,
   narrow_rows_per_pass_max: 1000,

@@ -23,7 +23,7 @@ import type {
   StatusRecord,
   UserRecord,
 } from "./records/people.ts";
-import type { ChannelFolderRecord, UserTopicRecord } from "./records/places.ts";
+import type { ChannelFolderRecord, LinkifierRecord, UserTopicRecord } from "./records/places.ts";
 import type {
   DeadLetterRecord,
   EventRecord,
@@ -206,6 +206,7 @@ export interface Tables {
   /** Requests of the last day, for their limit; the newest one's link is good. */
   emailChangeRequests: { key: readonly [userId: number, requestedAt: number, keyHash: string]; row: Empty };
   mails: { key: number; row: MailRecord };
+  linkifiers: { key: number; row: LinkifierRecord };
   logins: { key: readonly [userId: number, fingerprint: string]; row: LoginRecord };
 }
 
@@ -322,6 +323,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   emailChanges: ["userId", "newEmail", "createdAt"],
   emailChangeRequests: [],
   mails: ["id", "template", "to", "data", "createdAt", "attempts", "dueAt"],
+  linkifiers: ["id", "pattern", "urlTemplate", "order"],
   logins: ["seenAt"],
 };
 
@@ -341,5 +343,6 @@ export const counterNames = [
   "emoji",
   "mail",
   "channelFolder",
+  "linkifier",
 ] as const;
 export type CounterName = (typeof counterNames)[number];

@@ -25,6 +25,7 @@ import { botRoutes } from "./http/routes/bots.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
 import { draftRoutes } from "./http/routes/drafts.ts";
 import { emojiRoutes } from "./http/routes/emoji.ts";
+import { linkifierRoutes } from "./http/routes/linkifiers.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
 import { mutedUserRoutes } from "./http/routes/muted-users.ts";
 import { navigationViewRoutes } from "./http/routes/navigation-views.ts";
@@ -272,6 +273,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...profileFieldRoutes,
       ...channelRoutes(channelOptions),
       ...subscriptionRoutes(channelOptions),
+      ...linkifierRoutes,
       ...messageRoutes,
       ...presenceRoutes({ limitsToAccessible: config.presenceLimitedToAccessible }),
       ...realtimeRoutes({

@@ -13,6 +13,7 @@ import { createChannel, findFirstMessage } from "./channels.ts";
 import { confirmEmailChange } from "./email-change.ts";
 import { addEmoji, deactivateEmoji } from "./emoji.ts";
 import { foundRealm } from "./founding.ts";
+import { addLinkifier, removeLinkifier, reorderLinkifiers, updateLinkifier } from "./linkifiers.ts";
 import { continueChange } from "./membership.ts";
 import { persistPresence } from "./presence.ts";
 import {
@@ -75,6 +76,10 @@ export const realmMachine = setup({
         "subscriptions.remove": { actions: decide(removeSubscriptions) },
         "emoji.add": { actions: decide(addEmoji) },
         "emoji.deactivate": { actions: decide(deactivateEmoji) },
+        "linkifier.add": { actions: decide(addLinkifier) },
+        "linkifier.update": { actions: decide(updateLinkifier) },
+        "linkifier.remove": { actions: decide(removeLinkifier) },
+        "linkifier.reorder": { actions: decide(reorderLinkifiers) },
         "presence.persist": { actions: decide(persistPresence) },
       },
     },

@@ -10,6 +10,7 @@ import type {
   CounterName,
   GroupRecord,
   KeyOf,
+  LinkifierRecord,
   PresenceRecord,
   ProfileFieldRecord,
   ProfileValueRecord,
@@ -120,6 +121,8 @@ export interface View {
   readonly groups: GroupsView;
   readonly realmEmoji: RealmEmojiView;
   readonly profiles: ProfilesView;
+  /** In the order in which they are tried. */
+  readonly linkifiers: readonly LinkifierRecord[];
   readonly peopleVersions: PeopleVersionsView;
   apiKey(hash: string): ApiKeyRecord | undefined;
   apiKeysOf(userId: number): readonly ApiKeyRecord[];

@@ -22,6 +22,7 @@ import {
 import { draftsState } from "./drafts.ts";
 import { realmEmojiState } from "./emoji.ts";
 import { shownPeople } from "./known-people.ts";
+import { linkifiersState } from "./linkifiers.ts";
 import { newestReceived } from "./messages.ts";
 import { mutedUsersState } from "./muted-users.ts";
 import { navigationViewsState } from "./navigation-views.ts";
@@ -159,7 +160,7 @@ const sections: Readonly<Record<string, Section>> = {
   realm_domains: nothing({ realm_domains: [] }),
   realm_emoji: realmEmojiState,
   realm_filters: nothing({ realm_filters: [] }),
-  realm_linkifiers: nothing({ realm_linkifiers: [] }),
+  realm_linkifiers: linkifiersState,
   realm_playgrounds: nothing({ realm_playgrounds: [] }),
   reminders: nothing({ reminders: [] }),
   saved_snippets: savedSnippetsState,

@@ -12,6 +12,7 @@ import { statusBody } from "../domain/status.ts";
 import type { View } from "../domain/view.ts";
 import { channelBody, defaultChannelIds, subscriptionBody } from "../queries/channels.ts";
 import { customEmoji } from "../queries/emoji.ts";
+import { linkifierBodies } from "../queries/linkifiers.ts";
 import { flagsOf, messageBody } from "../queries/messages.ts";
 import { realmBot } from "./bot-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";
@@ -197,6 +198,12 @@ const realmEmoji: EventKind = {
   build: (view) => [{ type: "realm_emoji", op: "update", realm_emoji: customEmoji(view) }],
 };
 
+/** The list as it is now, for clients that can expand URL templates. */
+const linkifiers: EventKind = {
+  key: (_view, _record, _user, queue) => (queue.can("linkifier_url_template") ? "" : null),
+  build: (view) => [{ type: "realm_linkifiers", realm_linkifiers: linkifierBodies(view) }],
+};
+
 const kinds: Readonly<Record<string, EventKind>> = {
   message,
   delete_message: deleteMessage,
@@ -205,6 +212,7 @@ const kinds: Readonly<Record<string, EventKind>> = {
   realm_user: realmUser,
   realm_emoji: realmEmoji,
   realm_bot: realmBot,
+  realm_linkifiers: linkifiers,
   default_streams: defaultStreams,
   custom_profile_fields: profileFields,
   presence,

@@ -92,6 +92,7 @@ function stateAt(
     presenceHistoryDays: params.presence_history_limit_days ?? limits.presence_history_days,
     allowsNullNotifications: queueOptions.capabilities.includes("notification_settings_null"),
     takesSettingsObject: queueOptions.capabilities.includes("user_settings_object"),
+    takesUrlTemplates: queueOptions.capabilities.includes("linkifier_url_template"),
     allowsIncompleteUserList: queueOptions.capabilities.includes("user_list_incomplete"),
     siteUrl: call.siteUrl,
     limitsPresence: options.limitsPresence,

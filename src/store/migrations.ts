@@ -52,6 +52,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   emailChanges: 1,
   emailChangeRequests: 1,
   mails: 1,
+  linkifiers: 1,
   logins: 1,
 };
 
