@@ -9,13 +9,15 @@ import { canReadMessage, hasMetadataAccess, hasReceived, isGuest } from "../doma
 import { legacyPresence, modernPresence } from "../domain/presence.ts";
 import { profileFieldBodies } from "../domain/profiles.ts";
 import { statusBody } from "../domain/status.ts";
+import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 import { channelBody, defaultChannelIds, subscriptionBody } from "../queries/channels.ts";
 import { customEmoji } from "../queries/emoji.ts";
-import { linkifierBodies } from "../queries/linkifiers.ts";
 import { flagsOf, messageBody } from "../queries/messages.ts";
+import { mutedTopics } from "../queries/user-topics.ts";
 import { realmBot } from "./bot-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";
+import { linkifiers } from "./linkifier-events.ts";
 import { realmUser } from "./realm-user-events.ts";
 
 const message: EventKind = {
@@ -198,10 +200,21 @@ const realmEmoji: EventKind = {
   build: (view) => [{ type: "realm_emoji", op: "update", realm_emoji: customEmoji(view) }],
 };
 
-/** The list as it is now, for clients that can expand URL templates. */
-const linkifiers: EventKind = {
-  key: (_view, _record, _user, queue) => (queue.can("linkifier_url_template") ? "" : null),
-  build: (view) => [{ type: "realm_linkifiers", realm_linkifiers: linkifierBodies(view) }],
+/** Topics without a name have one for clients that do not know that. */
+const userTopic: EventKind = {
+  key: (_view, record, _user, queue) => (record.body["topic_name"] === "" ? queue.variant : ""),
+  build(view, record, _user, queue) {
+    const topic = String(record.body["topic_name"]);
+    return [{ type: "user_topic", ...record.body, topic_name: shownTopic(view, topic, queue.can("empty_topic_name")) }];
+  },
+};
+
+/** A person's list, as it is now. */
+const mutedTopicsKind: EventKind = {
+  key: (_view, _record, user, queue) => `${user.id}:${queue.variant}`,
+  build: (view, _record, user, queue) => [
+    { type: "muted_topics", muted_topics: mutedTopics(view, user, queue.can("empty_topic_name")) },
+  ],
 };
 
 const kinds: Readonly<Record<string, EventKind>> = {
@@ -217,6 +230,8 @@ const kinds: Readonly<Record<string, EventKind>> = {
   custom_profile_fields: profileFields,
   presence,
   user_status: userStatus,
+  user_topic: userTopic,
+  muted_topics: mutedTopicsKind,
 };
 
 export function eventKind(type: string): EventKind {
