@@ -154,6 +154,10 @@ export interface TopicMove {
   /** Whose policies are looked at: first those for the target, then those for the source. */
   readonly phase: "target" | "source";
   readonly afterUserId: number;
+/** A folder's description within its bounds, with its Markdown. */
+export interface FolderDescription {
+  readonly text: string;
+  readonly parsed: ParsedContent;
 }
 
 /** A request to PATCH /settings, looked at; null leaves a thing as it is. */
@@ -276,6 +280,15 @@ export interface CommandParams {
   "linkifier.remove": { readonly id: number };
   "linkifier.reorder": { readonly order: readonly number[] };
   "channel.create": ChannelCreate;
+  "channel-folder.create": { readonly name: string; readonly description: FolderDescription };
+  /** null: not passed, so it stays. */
+  "channel-folder.update": {
+    readonly folderId: number;
+    readonly name: string | null;
+    readonly description: FolderDescription | null;
+    readonly isArchived: boolean | null;
+  };
+  "channel-folder.reorder": { readonly order: readonly number[] };
   "members.change": MembershipChange;
   "subscriptions.add": SubscribeRequest;
   "subscriptions.remove": {
