@@ -9,6 +9,7 @@ import type { GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts"
 import type { ParsedContent } from "../src/domain/markdown/render.ts";
 import type { FieldData, FieldDraft } from "../src/domain/profile-fields.ts";
 import type { TopicPolicy } from "../src/domain/user-topics.ts";
+import type { GroupCreate, GroupMembersChange, GroupMembersRest, GroupUpdate } from "./commands/user-groups.ts";
 import type { Ticket } from "./effects.ts";
 
 /** Where a command goes. One live actor per address; commands to one address keep their order (M7). */
@@ -154,6 +155,8 @@ export interface TopicMove {
   /** Whose policies are looked at: first those for the target, then those for the source. */
   readonly phase: "target" | "source";
   readonly afterUserId: number;
+}
+
 /** A folder's description within its bounds, with its Markdown. */
 export interface FolderDescription {
   readonly text: string;
@@ -279,6 +282,11 @@ export interface CommandParams {
   "linkifier.update": LinkifierDraft & { readonly id: number };
   "linkifier.remove": { readonly id: number };
   "linkifier.reorder": { readonly order: readonly number[] };
+  "group.create": GroupCreate;
+  "group.update": GroupUpdate;
+  "group.deactivate": { readonly groupId: number };
+  "group.change-members": GroupMembersChange;
+  "group-members.continue": GroupMembersRest;
   "channel.create": ChannelCreate;
   "channel-folder.create": { readonly name: string; readonly description: FolderDescription };
   /** null: not passed, so it stays. */

@@ -38,6 +38,17 @@ import {
 } from "./settings.ts";
 import { getUserStatus, updateStatus, updateStatusForUser } from "./status.ts";
 import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
+import {
+  createUserGroup,
+  deactivateUserGroup,
+  getIsUserGroupMember,
+  getUserGroupMembers,
+  getUserGroupSubgroups,
+  getUserGroups,
+  updateUserGroup,
+  updateUserGroupMembers,
+  updateUserGroupSubgroups,
+} from "./user-groups.ts";
 import { muteTopic, updateUserTopic } from "./user-topics.ts";
 import {
   createUser,
@@ -112,6 +123,15 @@ export const endpoints = [
   updateLinkifier,
   removeLinkifier,
   reorderLinkifiers,
+  createUserGroup,
+  getUserGroups,
+  updateUserGroup,
+  deactivateUserGroup,
+  getUserGroupMembers,
+  getIsUserGroupMember,
+  updateUserGroupMembers,
+  getUserGroupSubgroups,
+  updateUserGroupSubgroups,
   createChannel,
   getStreams,
   deleteTopic,

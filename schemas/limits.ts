@@ -44,6 +44,7 @@ export const limits = {
   message_code_points_max: 10_000,
   full_name_code_points_max: 100,
   group_name_code_points_max: 100,
+  group_description_code_points_max: 1024,
   status_text_code_points_max: 60,
   emoji_name_or_code_code_points_max: 200,
   navigation_view_fragment_bytes_max: 1200,
@@ -81,7 +82,11 @@ export const limits = {
   channels_per_request_max: 1000,
   direct_recipients_max: 200,
   group_members_max: 20_000,
-  group_depth_max: 50,
+  /** Named ones, deactivated ones counted. */
+  user_groups_per_realm_max: 10_000,
+  /** More people who are added to or removed from a group at once get no message of it (behaviour 1.8). */
+  group_notices_max: 100,
+  group_members_per_command_max: 500,
   api_keys_per_user_max: 100,
   navigation_views_per_user_max: 1000,
   saved_snippets_per_user_max: 1000,

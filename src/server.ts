@@ -37,6 +37,7 @@ import { serverRoutes } from "./http/routes/server.ts";
 import { settingsRoutes } from "./http/routes/settings.ts";
 import { statusRoutes } from "./http/routes/status.ts";
 import { subscriptionRoutes } from "./http/routes/subscriptions.ts";
+import { userGroupRoutes } from "./http/routes/user-groups.ts";
 import { userTopicRoutes } from "./http/routes/user-topics.ts";
 import { userRoutes } from "./http/routes/users.ts";
 import { createApp, HttpServer, type TlsOptions, type WebApp } from "./http/server.ts";
@@ -278,6 +279,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...subscriptionRoutes(channelOptions),
       ...linkifierRoutes,
       ...userTopicRoutes,
+      ...userGroupRoutes(),
       ...messageRoutes,
       ...presenceRoutes({ limitsToAccessible: config.presenceLimitedToAccessible }),
       ...realtimeRoutes({

@@ -14,6 +14,8 @@ import { createChannel, findFirstMessage } from "./channels.ts";
 import { confirmEmailChange } from "./email-change.ts";
 import { addEmoji, deactivateEmoji } from "./emoji.ts";
 import { foundRealm } from "./founding.ts";
+import { changeGroupMembers, continueGroupMembers } from "./group-members.ts";
+import { createGroup, deactivateGroup, updateGroup } from "./groups.ts";
 import { addLinkifier, removeLinkifier, reorderLinkifiers, updateLinkifier } from "./linkifiers.ts";
 import { continueChange } from "./membership.ts";
 import { persistPresence } from "./presence.ts";
@@ -71,6 +73,11 @@ export const realmMachine = setup({
         "profile-field.delete": { actions: decide(deleteProfileField) },
         "profile-values.sweep": { actions: decide(sweepProfileValues) },
         "profile-data.set": { actions: decide(changeOwnProfile) },
+        "group.create": { actions: decide(createGroup) },
+        "group.update": { actions: decide(updateGroup) },
+        "group.deactivate": { actions: decide(deactivateGroup) },
+        "group.change-members": { actions: decide(changeGroupMembers) },
+        "group-members.continue": { actions: decide(continueGroupMembers) },
         "channel.create": { actions: decide(createChannel) },
         "channel-folder.create": { actions: decide(createChannelFolder) },
         "channel-folder.update": { actions: decide(updateChannelFolder) },

@@ -3,6 +3,7 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { traitsOf } from "../../schemas/message-traits.ts";
 import type { ChannelRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import { checkGroupMentions } from "../../src/domain/group-permissions.ts";
 import type { RenderedContent } from "../../src/domain/markdown/render.ts";
 import { resolveContent } from "../../src/domain/markdown/resolve.ts";
 import { mentionResolver } from "../../src/domain/mention-resolver.ts";
@@ -40,6 +41,8 @@ function postToChannel(
   if (rendered.hasChannelWildcard && !mayMentionEverybody(view, sender, channel)) {
     return refuse.channelWildcardNotAllowed();
   }
+  const forbidden = checkGroupMentions(view, rendered);
+  if (forbidden !== null) return forbidden;
   const post = writeMessage(context, asked, view, sender, rendered);
   const all = [
     ...post.effects,
@@ -110,6 +113,8 @@ function postDirectly(
   const refused = checkDirectRecipients(view, sender, userIds) ?? checkInitiator(context, view, sender);
   if (refused !== null) return refused;
   const rendered = resolveContent(asked.params.parsed, mentionResolver(view, sender));
+  const forbidden = checkGroupMentions(view, rendered);
+  if (forbidden !== null) return forbidden;
   const post = writeMessage(context, asked, view, sender, rendered);
   const all = [
     ...post.effects,

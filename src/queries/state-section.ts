@@ -16,6 +16,8 @@ export interface StateRequest {
   readonly allowsIncompleteUserList: boolean;
   /** The client can expand URL templates (capability `linkifier_url_template`). */
   readonly takesUrlTemplates: boolean;
+  /** The client knows deactivated user groups as such (capability `include_deactivated_groups`). */
+  readonly includesDeactivatedGroups: boolean;
   readonly siteUrl: string;
   readonly limitsPresence: boolean;
   readonly presences: Iterable<PresenceRecord>;

@@ -19,6 +19,7 @@ import { realmBot } from "./bot-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";
 import { linkifiers } from "./linkifier-events.ts";
 import { realmUser } from "./realm-user-events.ts";
+import { userGroup } from "./user-group-events.ts";
 
 const message: EventKind = {
   key(view, record, user, queue) {
@@ -232,6 +233,7 @@ const kinds: Readonly<Record<string, EventKind>> = {
   user_status: userStatus,
   user_topic: userTopic,
   muted_topics: mutedTopicsKind,
+  user_group: userGroup,
 };
 
 export function eventKind(type: string): EventKind {

@@ -95,6 +95,7 @@ function stateAt(
     takesSettingsObject: queueOptions.capabilities.includes("user_settings_object"),
     takesUrlTemplates: queueOptions.capabilities.includes("linkifier_url_template"),
     allowsIncompleteUserList: queueOptions.capabilities.includes("user_list_incomplete"),
+    includesDeactivatedGroups: queueOptions.capabilities.includes("include_deactivated_groups"),
     siteUrl: call.siteUrl,
     limitsPresence: options.limitsPresence,
     presences: realm.projections.presence.all(),
