@@ -9,11 +9,12 @@ import {
 } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
 import { externalAccounts } from "../../schemas/profile-fields.ts";
-import { realmSettings } from "../../schemas/realm-settings.ts";
+import { publishedAs, realmSettingRows } from "../../schemas/realm-settings.ts";
 import { botDomain } from "../domain/bots.ts";
 import { shownGroupValue } from "../domain/group-values.ts";
 import { realmGroupId } from "../domain/permissions.ts";
 import { seconds } from "../domain/presence.ts";
+import { realmSetting, settingValueOf } from "../domain/realm-settings.ts";
 import { realmUrls } from "./server-settings.ts";
 import type { Section } from "./state-section.ts";
 
@@ -62,31 +63,17 @@ const publishedLimits = {
 
 export const realmState: Section = (view, _user, { siteUrl }) => ({
   ...realmUrls(view, siteUrl),
-  realm_name: view.realm.name,
   realm_bot_domain: botDomain(siteUrl),
   realm_default_external_accounts: externalAccounts,
   realm_is_zephyr_mirror_realm: false,
   realm_icon_url: `${siteUrl}/avatar/realm-icon`,
   realm_icon_source: "G",
-  realm_mandatory_topics: view.realm.settings["topics_policy"] === "disable_empty_topic",
-  realm_signup_announcements_stream_id: -1,
-  realm_zulip_update_announcements_stream_id: -1,
-  realm_moderation_request_channel_id: -1,
+  realm_mandatory_topics: realmSetting(view, "topics_policy") === "disable_empty_topic",
+  realm_allow_edit_history: realmSetting(view, "message_edit_history_visibility_policy") !== "none",
   password_min_length: limits.password_code_points_min,
   realm_date_created: seconds(view.realm.createdAt),
   realm_presence_disabled: false,
-  realm_default_language: "en",
-  realm_message_retention_days: -1,
-  realm_allow_edit_history: true,
-  realm_invite_required: true,
-  realm_emails_restricted_to_domains: false,
-  realm_new_stream_announcements_stream_id: view.realm.settings["new_stream_announcements_stream_id"] ?? -1,
-  ...Object.fromEntries(
-    Object.entries(realmSettings).map(([name, setting]) => [
-      setting.publishedAs,
-      view.realm.settings[name] ?? setting.default,
-    ]),
-  ),
+  ...Object.fromEntries(realmSettingRows.map(([name]) => [publishedAs(name), settingValueOf(view.realm, name)])),
   ...Object.fromEntries(
     realmGroupSettingNames.map((name) => [`realm_${name}`, shownGroupValue(view, realmGroupId(view, name))]),
   ),
