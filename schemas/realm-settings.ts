@@ -3,10 +3,13 @@
  * reference (realm-settings.md) are derived from these rows; adding a setting is adding a row. An organization stores only
  * what differs from the default. Permissions that groups hold are in group-settings.ts.
  */
-import { type TSchema, Type } from "typebox";
+import { type TOptional, type TSchema, Type } from "typebox";
+import { defineEndpoint } from "./endpoint.ts";
+import { type RealmGroupSettingName, realmGroupSettingNames } from "./group-settings.ts";
 import { languages } from "./languages.ts";
 import { limits } from "./limits.ts";
 import { between, flag, oneOf, type SettingValue } from "./setting-rows.ts";
+import { GroupSettingChange } from "./types.ts";
 
 type SettingChanger = "administrator" | "owner";
 
@@ -17,7 +20,7 @@ export interface RealmSetting<V = boolean | number | string | null> {
   /** Words that stand for a value which the wire cannot say otherwise. Beside them only what the schema says is taken. */
   readonly words: Readonly<Record<string, V>>;
   /** What a value must be beyond its schema. */
-  readonly kind: "plain" | "days-or-seconds" | "channel" | "private-channel" | "url";
+  readonly kind: "plain" | "name" | "days-or-seconds" | "channel" | "private-channel" | "url" | "web-public";
   readonly changedBy: SettingChanger;
   /** Where the setting has its effect: in this server, or in clients and in parts that only keep it (D31). */
   readonly effect: "server" | "client";
@@ -75,7 +78,7 @@ export const gifRatings = {
 const day = 24 * 60 * 60;
 
 export const realmSettings = {
-  name: row(textUpTo(limits.realm_name_code_points_max, 1), "server", "Name of the organization"),
+  name: row(textUpTo(limits.realm_name_code_points_max, 1), "server", "Name of the organization", { kind: "name" }),
   description: row(textUpTo(limits.realm_description_code_points_max), "server", "Shown where people log in"),
   org_type: row(
     oneOf([0, 10, 20, 30, 35, 40, 50, 60, 70, 80, 90, 100, 1000], 0),
@@ -94,7 +97,7 @@ export const realmSettings = {
     "What new people are greeted with",
   ),
 
-  invite_required: row(isOn, "server", "Nobody joins without an invitation", byOwner),
+  invite_required: row(isOn, "client", "Nobody joins without an invitation", byOwner),
   emails_restricted_to_domains: row(isOff, "client", "Addresses of new people must be of known domains", byOwner),
   disallow_disposable_email_addresses: row(isOn, "client", "Addresses of new people must not be disposable", byOwner),
   waiting_period_threshold: row(
@@ -109,7 +112,7 @@ export const realmSettings = {
   avatar_changes_disabled: row(isOff, "server", "Only administrators change their picture"),
   enable_guest_user_indicator: row(isOn, "client", "Names of guests are marked"),
   enable_guest_user_dm_warning: row(isOn, "client", "Whoever writes to a guest directly is warned"),
-  enable_spectator_access: row(isOff, "server", "Web-public channels are open to the world"),
+  enable_spectator_access: row(isOff, "server", "Web-public channels are open to the world", { kind: "web-public" }),
 
   topics_policy: row(
     {
@@ -179,7 +182,7 @@ export const realmSettings = {
   digest_emails_enabled: row(isOff, "client", "People who were away get digests by mail"),
   digest_weekday: row(oneOf([0, 1, 2, 3, 4, 5, 6], 1), "client", "Day of the digests; 0 is Monday"),
   send_welcome_emails: row(isOn, "client", "New people are welcomed by mail"),
-  message_content_allowed_in_email_notifications: row(isOn, "server", "Mails may contain what was written"),
+  message_content_allowed_in_email_notifications: row(isOn, "client", "Mails may contain what was written"),
   require_e2ee_push_notifications: row(isOff, "client", "Mobile notifications tell nothing unless encrypted"),
   video_chat_provider: row(
     oneOf(
@@ -221,3 +224,26 @@ export const realmSettingRows = Object.entries(realmSettings) as readonly (reado
 export function publishedAs(name: RealmSettingName): string {
   return `realm_${name}`;
 }
+
+type PermissionParams = { readonly [N in RealmGroupSettingName]: TOptional<typeof GroupSettingChange> };
+type SettingParams = { readonly [N in RealmSettingName]: TOptional<TSchema> };
+
+const permissionParams = Object.fromEntries(
+  realmGroupSettingNames.map((name) => [name, Type.Optional(GroupSettingChange)]),
+) as PermissionParams;
+const settingParams = Object.fromEntries(
+  realmSettingRows.flatMap(([name, { schema }]) => (schema === null ? [] : [[name, Type.Optional(schema)]])),
+) as SettingParams;
+
+export const updateRealm = defineEndpoint({
+  operationId: "update-realm",
+  method: "PATCH",
+  path: "/realm",
+  authentication: "user",
+  effectiveness: "durable",
+  role: "administrator",
+  summary: "Changes settings and permissions of the organization; administrators, some of them owners only.",
+  params: { ...settingParams, ...permissionParams },
+  ok: {},
+  errors: ["UNAUTHORIZED_PRINCIPAL", "REQUEST_VARIABLE_INVALID", "EXPECTATION_MISMATCH", "SYSTEM_GROUP_REQUIRED"],
+});

@@ -341,5 +341,7 @@ export const counterNames = [
   "emoji",
   "mail",
   "channelFolder",
+  /** Milliseconds: until when it was told whose waiting period is over. */
+  "waitingPeriodsEnded",
 ] as const;
 export type CounterName = (typeof counterNames)[number];

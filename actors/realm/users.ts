@@ -12,6 +12,7 @@ import { effects } from "../effects.ts";
 import { newUser } from "./founding.ts";
 import { newSubscription } from "./subscription-records.ts";
 import { joinedGroupEvents } from "./user-groups.ts";
+import { waitingEffects } from "./waiting-period.ts";
 
 /** POST /users, and `cli create-user` (where the caller is the server itself). */
 export function createUser(_context: unknown, command: Command<"user.create">, view: View): Outcome {
@@ -49,6 +50,7 @@ export function createUser(_context: unknown, command: Command<"user.create">, v
       ? []
       : [effects.emit("user_status", { user_id: user.id, ...status }, { to: "realm" })]),
     ...joinedGroupEvents(view, user),
+    ...waitingEffects(view, user),
     ...joined.map((channel) =>
       effects.emit(
         "subscription",

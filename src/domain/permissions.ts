@@ -30,8 +30,12 @@ const dayMs = 24 * 60 * 60 * 1000;
 export function isInSystemGroup(view: View, user: UserRecord, name: SystemGroupName): boolean {
   if (name === "role:nobody") return false;
   if (name !== "role:fullmembers" || user.role !== roles.member) return user.role <= systemGroups[name].roleMax;
-  const waitingDays = realmSetting(view, "waiting_period_threshold");
-  return view.now - user.joinedAt >= waitingDays * dayMs;
+  return view.now - user.joinedAt >= waitingPeriodMs(view);
+}
+
+/** How long members are new. */
+export function waitingPeriodMs(view: View): number {
+  return realmSetting(view, "waiting_period_threshold") * dayMs;
 }
 
 /**

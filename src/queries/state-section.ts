@@ -14,6 +14,8 @@ export interface StateRequest {
   readonly allowsIncompleteUserList: boolean;
   readonly siteUrl: string;
   readonly limitsPresence: boolean;
+  /** Server switch of spec 4.3 (D6). */
+  readonly webPublicStreamsEnabled: boolean;
   readonly presences: Iterable<PresenceRecord>;
 }
 

@@ -23,6 +23,8 @@ export interface RealtimeRouteOptions {
   /** How long a queue lives without a reader, unless the client asks for more. */
   readonly idleQueueTimeoutMs: number;
   readonly limitsPresence: boolean;
+  /** Server switch of spec 4.3 (D6). */
+  readonly webPublicStreamsEnabled: boolean;
 }
 
 type RegisterParams = ParamsOf<typeof registerQueue>;
@@ -95,6 +97,7 @@ function stateAt(
     allowsIncompleteUserList: queueOptions.capabilities.includes("user_list_incomplete"),
     siteUrl: call.siteUrl,
     limitsPresence: options.limitsPresence,
+    webPublicStreamsEnabled: options.webPublicStreamsEnabled,
     presences: realm.projections.presence.all(),
   });
   return {
