@@ -6,6 +6,8 @@
 import type { Refusal } from "../schemas/errors.ts";
 import type { GroupSettingName } from "../schemas/group-settings.ts";
 import type { GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
+import type { GroupSettingName, RealmGroupSettingName } from "../schemas/group-settings.ts";
+import type { GroupSettingChange, GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
 import type { ParsedContent } from "../src/domain/markdown/render.ts";
 import type { FieldData, FieldDraft } from "../src/domain/profile-fields.ts";
 import type { TopicPolicy } from "../src/domain/user-topics.ts";
@@ -172,6 +174,14 @@ export interface SettingsChange {
   readonly password: { readonly formerHash: string | null; readonly hash: string } | null;
 }
 
+/** A request to PATCH /realm: values as they are stored, and changes of who holds permissions. */
+export interface RealmChange {
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly groups: Readonly<Partial<Record<RealmGroupSettingName, GroupSettingChange>>>;
+  /** Server switch of spec 4.3 (D6). */
+  readonly isWebPublicAllowed: boolean;
+}
+
 export interface QueueRegistration {
   readonly queueId: string;
   readonly lifespanMs: number;
@@ -263,6 +273,8 @@ export interface CommandParams {
   };
   "user.change-settings": SettingsChange;
   "realm.change-settings-defaults": { readonly settings: Readonly<Record<string, unknown>> };
+  "realm.change-settings": RealmChange;
+  "realm.end-waiting-periods": Record<string, never>;
   "user.update": UserUpdate;
   "user.deactivate": UserDeactivation;
   "user.deactivate-self": Record<string, never>;

@@ -28,6 +28,7 @@ import {
   updateProfileField,
 } from "./profile-fields.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
+import { updateRealm } from "./realm-settings.ts";
 import { createSavedSnippet, deleteSavedSnippet, editSavedSnippet, getSavedSnippets } from "./saved-snippets.ts";
 import { getServerSettings } from "./server.ts";
 import {
@@ -79,6 +80,7 @@ export const endpoints = [
   updateDisplaySettings,
   updateNotificationSettings,
   updateUserSettingsDefaults,
+  updateRealm,
   deactivateOwnUser,
   reactivateUser,
   updateStatus,

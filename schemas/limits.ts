@@ -45,6 +45,11 @@ export const limits = {
   full_name_code_points_max: 100,
   group_name_code_points_max: 100,
   group_description_code_points_max: 1024,
+  realm_name_code_points_max: 40,
+  realm_description_code_points_max: 1000,
+  welcome_message_code_points_max: 8000,
+  code_language_code_points_max: 40,
+  jitsi_url_code_points_max: 200,
   status_text_code_points_max: 60,
   emoji_name_or_code_code_points_max: 200,
   navigation_view_fragment_bytes_max: 1200,
@@ -73,6 +78,10 @@ export const limits = {
   profile_field_data_code_points_max: 16 * 1024,
   profile_short_text_code_points_max: 50,
   profile_long_text_code_points_max: 500,
+
+  // Organization settings (D5)
+  waiting_period_days_max: 36_500,
+  setting_days_or_seconds_max: 2_147_483_647,
 
   // Counts
   users_per_realm_max: 1_000_000,

@@ -346,5 +346,7 @@ export const counterNames = [
   "mail",
   "channelFolder",
   "linkifier",
+  /** Milliseconds: until when it was told whose waiting period is over. */
+  "waitingPeriodsEnded",
 ] as const;
 export type CounterName = (typeof counterNames)[number];

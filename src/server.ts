@@ -32,6 +32,7 @@ import { mutedUserRoutes } from "./http/routes/muted-users.ts";
 import { navigationViewRoutes } from "./http/routes/navigation-views.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
 import { profileFieldRoutes } from "./http/routes/profile-fields.ts";
+import { realmSettingRoutes } from "./http/routes/realm-settings.ts";
 import { savedSnippetRoutes } from "./http/routes/saved-snippets.ts";
 import { serverRoutes } from "./http/routes/server.ts";
 import { settingsRoutes } from "./http/routes/settings.ts";
@@ -264,6 +265,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...authenticationRoutes(passwords, rates),
       ...userRoutes(passwords),
       ...settingsRoutes({ passwords, rates }),
+      ...realmSettingRoutes(channelOptions),
       ...statusRoutes,
       ...navigationViewRoutes,
       ...savedSnippetRoutes,
@@ -286,6 +288,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
         hubOf,
         idleQueueTimeoutMs: config.idleQueueTimeoutMs,
         limitsPresence: config.presenceLimitedToAccessible,
+        webPublicStreamsEnabled: config.webPublicStreamsEnabled,
       }),
     ],
     rates,

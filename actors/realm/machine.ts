@@ -27,12 +27,14 @@ import {
   updateProfileField,
 } from "./profile-fields.ts";
 import { changeOwnProfile } from "./profile-values.ts";
+import { changeRealmSettings } from "./realm-settings.ts";
 import { changeSettingsDefaults } from "./settings-defaults.ts";
 import { addSubscriptions, removeSubscriptions } from "./subscriptions.ts";
 import { deactivateSelf, deactivateUser, reactivateUser } from "./user-deactivation.ts";
 import { continueTopicMove } from "./user-topics.ts";
 import { grantEmailChanges, updateUser } from "./user-updates.ts";
 import { createUser } from "./users.ts";
+import { endWaitingPeriods } from "./waiting-period.ts";
 
 export interface RealmContext {
   readonly isFounded: boolean;
@@ -62,6 +64,8 @@ export const realmMachine = setup({
         "user.grant-email-changes": { actions: decide(grantEmailChanges) },
         "user.deactivate": { actions: decide(deactivateUser) },
         "user.email-change.confirm": { actions: decide(confirmEmailChange) },
+        "realm.change-settings": { actions: decide(changeRealmSettings) },
+        "realm.end-waiting-periods": { actions: decide(endWaitingPeriods) },
         "realm.change-settings-defaults": { actions: decide(changeSettingsDefaults) },
         "bot.create": { actions: decide(createBot) },
         "bot.update": { actions: decide(updateBot) },

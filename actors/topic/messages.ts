@@ -8,6 +8,7 @@ import type { RenderedContent } from "../../src/domain/markdown/render.ts";
 import { resolveContent } from "../../src/domain/markdown/resolve.ts";
 import { mentionResolver } from "../../src/domain/mention-resolver.ts";
 import { hasChannelPermission, hasMetadataAccess, hasRealmPermission, isGuest } from "../../src/domain/permissions.ts";
+import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { emptyTopicName } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../commands.ts";
@@ -80,10 +81,7 @@ function checkPostingToChannel(view: View, sender: UserRecord, channel: ChannelR
 /** Spec 2.4: the channel's policy, or the organization's when it inherits. */
 function checkTopicPolicy(view: View, channel: ChannelRecord, topic: string): Refusal | null {
   const name = emptyTopicName(view);
-  const policy =
-    channel.topicsPolicy === "inherit"
-      ? (view.realm.settings["topics_policy"] ?? "allow_empty_topic")
-      : channel.topicsPolicy;
+  const policy = channel.topicsPolicy === "inherit" ? realmSetting(view, "topics_policy") : channel.topicsPolicy;
   if (policy === "empty_topic_only" && topic !== "") {
     return refuse.onlyEmptyTopicAllowed(name);
   }

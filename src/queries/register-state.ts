@@ -7,6 +7,7 @@ import type { UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
 import { apiEmail, avatarFields } from "../domain/people.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../domain/permissions.ts";
+import { realmSetting } from "../domain/realm-settings.ts";
 import type { View } from "../domain/view.ts";
 import { alertWordsState } from "./alert-words.ts";
 import { botsState } from "./bots.ts";
@@ -59,7 +60,7 @@ export function registerState(
 /** Read state is derived from watermarks that no operation sets yet: nothing is reported as unread. */
 const emptyUnread = { count: 0, pms: [], streams: [], huddles: [], mentions: [], old_unreads_missing: false };
 
-const realmUser: Section = (view, user, { clientGravatar, allowsIncompleteUserList }) => {
+const realmUser: Section = (view, user, { clientGravatar, allowsIncompleteUserList, webPublicStreamsEnabled }) => {
   const { active, inactive } = shownPeople(view, user, { clientGravatar, allowsIncompleteUserList });
   return {
     realm_users: active,
@@ -74,12 +75,24 @@ const realmUser: Section = (view, user, { clientGravatar, allowsIncompleteUserLi
     is_owner: user.role === roles.owner,
     is_moderator: user.role === roles.moderator,
     is_guest: isGuest(user),
-    can_create_public_streams: hasRealmPermission(view, user, "can_create_public_channel_group"),
-    can_create_private_streams: hasRealmPermission(view, user, "can_create_private_channel_group"),
-    can_create_streams: hasRealmPermission(view, user, "can_create_public_channel_group"),
-    can_subscribe_other_users: hasRealmPermission(view, user, "can_add_subscribers_group"),
+    ...ownRights(view, user, webPublicStreamsEnabled),
   };
 };
+
+/** What clients would else derive from permissions (OpenAPI register-queue). */
+function ownRights(view: View, user: UserRecord, isWebPublicAllowed: boolean) {
+  const canCreatePublic = hasRealmPermission(view, user, "can_create_public_channel_group");
+  const canCreatePrivate = hasRealmPermission(view, user, "can_create_private_channel_group");
+  const isOpen = isWebPublicAllowed && realmSetting(view, "enable_spectator_access");
+  return {
+    can_create_public_streams: canCreatePublic,
+    can_create_private_streams: canCreatePrivate,
+    can_create_streams: canCreatePublic || canCreatePrivate,
+    can_create_web_public_streams: isOpen && hasRealmPermission(view, user, "can_create_web_public_channel_group"),
+    can_subscribe_other_users: hasRealmPermission(view, user, "can_add_subscribers_group"),
+    can_invite_others_to_realm: hasRealmPermission(view, user, "can_invite_users_group"),
+  };
+}
 
 /** One's own picture, with its address in any case. */
 function ownAvatar(user: UserRecord) {
@@ -141,6 +154,7 @@ function nothing(state: Record<string, unknown>): Section {
 const sections: Readonly<Record<string, Section>> = {
   message: (view, user) => ({ max_message_id: newestReceived(view, user) }),
   realm: realmState,
+  realm_billing: nothing({ realm_billing: { has_pending_sponsorship_request: false } }),
   realm_user: realmUser,
   realm_bot: botsState,
   realm_embedded_bots: nothing({ realm_embedded_bots: [] }),
@@ -160,7 +174,9 @@ const sections: Readonly<Record<string, Section>> = {
   muted_topics: mutedTopicsState,
   muted_users: mutedUsersState,
   navigation_views: navigationViewsState,
-  onboarding_steps: nothing({ onboarding_steps: [] }),
+  giphy: nothing({ giphy_api_key: "" }),
+  onboarding_steps: nothing({ onboarding_steps: [], navigation_tour_video_url: null }),
+  push_device: nothing({ push_devices: {} }),
   realm_domains: nothing({ realm_domains: [] }),
   realm_emoji: realmEmojiState,
   realm_filters: nothing({ realm_filters: [] }),

@@ -20,6 +20,8 @@ export interface StateRequest {
   readonly includesDeactivatedGroups: boolean;
   readonly siteUrl: string;
   readonly limitsPresence: boolean;
+  /** Server switch of spec 4.3 (D6). */
+  readonly webPublicStreamsEnabled: boolean;
   readonly presences: Iterable<PresenceRecord>;
 }
 

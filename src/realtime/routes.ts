@@ -23,6 +23,8 @@ export interface RealtimeRouteOptions {
   /** How long a queue lives without a reader, unless the client asks for more. */
   readonly idleQueueTimeoutMs: number;
   readonly limitsPresence: boolean;
+  /** Server switch of spec 4.3 (D6). */
+  readonly webPublicStreamsEnabled: boolean;
 }
 
 type RegisterParams = ParamsOf<typeof registerQueue>;
@@ -98,6 +100,7 @@ function stateAt(
     includesDeactivatedGroups: queueOptions.capabilities.includes("include_deactivated_groups"),
     siteUrl: call.siteUrl,
     limitsPresence: options.limitsPresence,
+    webPublicStreamsEnabled: options.webPublicStreamsEnabled,
     presences: realm.projections.presence.all(),
   });
   return {
