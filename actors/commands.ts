@@ -4,8 +4,6 @@
  */
 
 import type { Refusal } from "../schemas/errors.ts";
-import type { GroupSettingName } from "../schemas/group-settings.ts";
-import type { GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
 import type { GroupSettingName, RealmGroupSettingName } from "../schemas/group-settings.ts";
 import type { GroupSettingChange, GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
 import type { ParsedContent } from "../src/domain/markdown/render.ts";
