@@ -4,7 +4,7 @@
  */
 
 import type { GroupSettingName } from "../schemas/group-settings.ts";
-import type { GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
+import type { GroupSettingChange, GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
 import type { ParsedContent } from "../src/domain/markdown/render.ts";
 import type { FieldData, FieldDraft } from "../src/domain/profile-fields.ts";
 import type { Ticket } from "./effects.ts";
@@ -36,6 +36,25 @@ export interface ChannelCreate {
   readonly groups: Readonly<Partial<Record<GroupSettingName, GroupSettingValue>>>;
   readonly subscriberIds: readonly number[];
   readonly announce: boolean;
+  readonly isWebPublicAllowed: boolean;
+}
+
+/** Spec 4.4; null: not sent, stays as it is. */
+export interface ChannelUpdate {
+  readonly channelId: number;
+  readonly description: { readonly description: string; readonly renderedDescription: string } | null;
+  /** Trimmed. */
+  readonly newName: string | null;
+  readonly isPrivate: boolean | null;
+  readonly isWebPublic: boolean | null;
+  readonly isHistoryPublic: boolean | null;
+  readonly isDefault: boolean | null;
+  readonly messageRetentionDays: number | string | null;
+  readonly isArchived: boolean | null;
+  /** `id` null: out of its folder. */
+  readonly folder: { readonly id: number | null } | null;
+  readonly topicsPolicy: TopicsPolicy | null;
+  readonly groups: Readonly<Partial<Record<GroupSettingName, GroupSettingChange>>>;
   readonly isWebPublicAllowed: boolean;
 }
 
@@ -239,6 +258,8 @@ export interface CommandParams {
   "profile-values.sweep": { readonly fieldId: number; readonly afterUserId: number };
   "profile-data.set": { readonly data: readonly ProfileValueChange[] };
   "channel.create": ChannelCreate;
+  "channel.update": ChannelUpdate;
+  "channel.archive": { readonly channelId: number };
   "members.change": MembershipChange;
   "subscriptions.add": SubscribeRequest;
   "subscriptions.remove": {

@@ -3,7 +3,15 @@ import { addAlertWords, getAlertWords, removeAlertWords } from "./alert-words.ts
 import { fetchApiKey, regenerateApiKey } from "./authentication.ts";
 import { deleteAvatar, uploadAvatar } from "./avatars.ts";
 import { createBot, deactivateBot, getBots, regenerateBotKey, updateBot } from "./bots.ts";
-import { createChannel, deleteTopic, getStreams } from "./channels.ts";
+import {
+  archiveChannel,
+  createChannel,
+  deleteTopic,
+  getChannel,
+  getChannelId,
+  getStreams,
+  updateChannel,
+} from "./channels.ts";
 import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -101,6 +109,10 @@ export const endpoints = [
   removeProfileData,
   createChannel,
   getStreams,
+  getChannel,
+  getChannelId,
+  updateChannel,
+  archiveChannel,
   deleteTopic,
   getSubscriptions,
   subscribe,

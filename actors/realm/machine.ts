@@ -9,6 +9,8 @@ import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
 import { updateBot } from "./bot-changes.ts";
 import { createBot, deactivateBot, regenerateBotKey } from "./bots.ts";
+import { archiveChannel } from "./channel-archive.ts";
+import { updateChannel } from "./channel-updates.ts";
 import { createChannel, findFirstMessage } from "./channels.ts";
 import { confirmEmailChange } from "./email-change.ts";
 import { addEmoji, deactivateEmoji } from "./emoji.ts";
@@ -69,6 +71,8 @@ export const realmMachine = setup({
         "profile-values.sweep": { actions: decide(sweepProfileValues) },
         "profile-data.set": { actions: decide(changeOwnProfile) },
         "channel.create": { actions: decide(createChannel) },
+        "channel.update": { actions: decide(updateChannel) },
+        "channel.archive": { actions: decide(archiveChannel) },
         "members.change": { actions: decide(continueChange) },
         "channel.find-first-message": { actions: decide(findFirstMessage) },
         "subscriptions.add": { actions: decide(addSubscriptions) },

@@ -12,6 +12,8 @@ export interface StateRequest {
   readonly takesSettingsObject: boolean;
   /** Whether the client can do without people of whom it may not know (public API: user_list_incomplete). */
   readonly allowsIncompleteUserList: boolean;
+  /** Whether archived channels exist for the client (capability `archived_channels`). */
+  readonly showsArchived: boolean;
   readonly siteUrl: string;
   readonly limitsPresence: boolean;
   readonly presences: Iterable<PresenceRecord>;

@@ -93,6 +93,7 @@ function stateAt(
     allowsNullNotifications: queueOptions.capabilities.includes("notification_settings_null"),
     takesSettingsObject: queueOptions.capabilities.includes("user_settings_object"),
     allowsIncompleteUserList: queueOptions.capabilities.includes("user_list_incomplete"),
+    showsArchived: queueOptions.capabilities.includes("archived_channels"),
     siteUrl: call.siteUrl,
     limitsPresence: options.limitsPresence,
     presences: realm.projections.presence.all(),
