@@ -42,6 +42,25 @@ export interface ChannelCreate {
   readonly isWebPublicAllowed: boolean;
 }
 
+/** Spec 4.4; null: not sent, stays as it is. */
+export interface ChannelUpdate {
+  readonly channelId: number;
+  readonly description: { readonly description: string; readonly renderedDescription: string } | null;
+  /** Trimmed. */
+  readonly newName: string | null;
+  readonly isPrivate: boolean | null;
+  readonly isWebPublic: boolean | null;
+  readonly isHistoryPublic: boolean | null;
+  readonly isDefault: boolean | null;
+  readonly messageRetentionDays: number | string | null;
+  readonly isArchived: boolean | null;
+  /** `id` null: out of its folder. */
+  readonly folder: { readonly id: number | null } | null;
+  readonly topicsPolicy: TopicsPolicy | null;
+  readonly groups: Readonly<Partial<Record<GroupSettingName, GroupSettingChange>>>;
+  readonly isWebPublicAllowed: boolean;
+}
+
 export interface BotCreate {
   readonly email: string;
   readonly fullName: string;
@@ -307,6 +326,8 @@ export interface CommandParams {
     readonly isArchived: boolean | null;
   };
   "channel-folder.reorder": { readonly order: readonly number[] };
+  "channel.update": ChannelUpdate;
+  "channel.archive": { readonly channelId: number };
   "members.change": MembershipChange;
   "subscriptions.add": SubscribeRequest;
   "subscriptions.remove": {

@@ -87,6 +87,8 @@ export const limits = {
   users_per_realm_max: 1_000_000,
   channels_per_realm_max: 100_000,
   channel_folders_per_realm_max: 1000,
+  /** A channel in which nobody has written for so long is not recently active. */
+  channel_inactive_days: 180,
   subscribers_per_request_max: 20_000,
   channels_per_request_max: 1000,
   direct_recipients_max: 200,

@@ -9,7 +9,9 @@ import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
 import { updateBot } from "./bot-changes.ts";
 import { createBot, deactivateBot, regenerateBotKey } from "./bots.ts";
+import { archiveChannel } from "./channel-archive.ts";
 import { createChannelFolder, reorderChannelFolders, updateChannelFolder } from "./channel-folders.ts";
+import { updateChannel } from "./channel-updates.ts";
 import { createChannel, findFirstMessage } from "./channels.ts";
 import { confirmEmailChange } from "./email-change.ts";
 import { addEmoji, deactivateEmoji } from "./emoji.ts";
@@ -86,6 +88,8 @@ export const realmMachine = setup({
         "channel-folder.create": { actions: decide(createChannelFolder) },
         "channel-folder.update": { actions: decide(updateChannelFolder) },
         "channel-folder.reorder": { actions: decide(reorderChannelFolders) },
+        "channel.update": { actions: decide(updateChannel) },
+        "channel.archive": { actions: decide(archiveChannel) },
         "members.change": { actions: decide(continueChange) },
         "channel.find-first-message": { actions: decide(findFirstMessage) },
         "subscriptions.add": { actions: decide(addSubscriptions) },

@@ -14,6 +14,7 @@ import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { notificationBotId } from "../realm/notification-bot.ts";
 import { conversationSight } from "../realm/user-sight.ts";
 import { checkDirectRecipients, checkInitiator } from "./direct-access.ts";
 import type { TopicContext } from "./machine.ts";
@@ -61,6 +62,8 @@ function postToChannel(
 
 /** The order of the public server: permission to post, then access, then the topic (behaviour 5.1). */
 function checkPostingToChannel(view: View, sender: UserRecord, channel: ChannelRecord, topic: string): Refusal | null {
+  // It tells of a channel in the channel, whatever becomes of it (behaviour 2.4).
+  if (sender.id === notificationBotId) return null;
   const owner = sender.botOwnerId === null ? undefined : view.users.get(sender.botOwnerId);
   const isHidden = channel.isPrivate && !isSubscribedOrBot(view, sender, channel);
   // D24: a channel that the sender may not know answers as one that does not exist.

@@ -3,7 +3,7 @@
  * for sections by `fetch_event_types`, else by `event_types`, else gets all.
  */
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
 import { apiEmail, avatarFields } from "../domain/people.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../domain/permissions.ts";
@@ -105,19 +105,25 @@ const subscription: Section = (view, user, request) => {
     includeSubscribers: request.includeSubscribers,
     allowsNullNotifications: request.allowsNullNotifications,
   };
-  const subscribed = subscribedChannels(view, user);
-  const left = leftChannels(view, user);
+  const isShown = ({ channel }: { channel: ChannelRecord }) => request.showsArchived || !channel.isArchived;
+  const subscribed = subscribedChannels(view, user).filter(isShown);
+  const left = leftChannels(view, user).filter(isShown);
   const own = new Set([...subscribed, ...left].map(({ channel }) => channel.id));
   return {
     subscriptions: subscribed.map((entry) => subscriptionBody(view, entry.subscription, entry.channel, options)),
     unsubscribed: left.map((entry) => subscriptionBody(view, entry.subscription, entry.channel, options)),
     never_subscribed: visibleChannels(view, user)
-      .filter((channel) => !own.has(channel.id))
+      .filter((channel) => !own.has(channel.id) && isShown({ channel }))
       .map((channel) => ({
         ...channelBody(view, channel),
         ...(request.includeSubscribers ? { subscribers: subscriberIds(view, channel.id) } : {}),
       })),
   };
+};
+
+const channelsState: Section = (view, user, { showsArchived }) => {
+  const shown = visibleChannels(view, user).filter((channel) => showsArchived || !channel.isArchived);
+  return { streams: shown.map((channel) => channelBody(view, channel)) };
 };
 
 const presence: Section = (view, user, request) => {
@@ -160,7 +166,7 @@ const sections: Readonly<Record<string, Section>> = {
   realm_embedded_bots: nothing({ realm_embedded_bots: [] }),
   realm_incoming_webhook_bots: nothing({ realm_incoming_webhook_bots: [] }),
   subscription,
-  stream: (view, user) => ({ streams: visibleChannels(view, user).map((channel) => channelBody(view, channel)) }),
+  stream: channelsState,
   default_streams: (view, user) => ({ realm_default_streams: isGuest(user) ? [] : defaultChannelIds(view) }),
   realm_user_groups: userGroupsState,
   presence,

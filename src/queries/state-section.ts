@@ -18,6 +18,8 @@ export interface StateRequest {
   readonly takesUrlTemplates: boolean;
   /** The client knows deactivated user groups as such (capability `include_deactivated_groups`). */
   readonly includesDeactivatedGroups: boolean;
+  /** Whether archived channels exist for the client (capability `archived_channels`). */
+  readonly showsArchived: boolean;
   readonly siteUrl: string;
   readonly limitsPresence: boolean;
   /** Server switch of spec 4.3 (D6). */

@@ -98,6 +98,7 @@ function stateAt(
     takesUrlTemplates: queueOptions.capabilities.includes("linkifier_url_template"),
     allowsIncompleteUserList: queueOptions.capabilities.includes("user_list_incomplete"),
     includesDeactivatedGroups: queueOptions.capabilities.includes("include_deactivated_groups"),
+    showsArchived: queueOptions.capabilities.includes("archived_channels"),
     siteUrl: call.siteUrl,
     limitsPresence: options.limitsPresence,
     webPublicStreamsEnabled: options.webPublicStreamsEnabled,
