@@ -90,6 +90,7 @@ export const limits = {
   draft_timestamp_s_max: 253_402_300_799,
   alert_words_per_user_max: 1000,
   muted_users_per_user_max: 1000,
+  user_topics_per_user_max: 5000,
   bots_per_owner_max: 500,
   profile_fields_max: 100,
   profile_summary_fields_max: 2,
