@@ -213,6 +213,7 @@ export interface MessagePost {
   /** Echo for the sending client: only its own queue sees it. */
   readonly queueId: string | null;
   readonly localId: string | null;
+  readonly isReadBySender: boolean;
 }
 
 /** Where somebody logs in from; `fingerprint` is a hash of program and coarse place. */

@@ -7,6 +7,7 @@ import { checkGroupMentions } from "../../src/domain/group-permissions.ts";
 import type { RenderedContent } from "../../src/domain/markdown/render.ts";
 import { resolveContent } from "../../src/domain/markdown/resolve.ts";
 import { mentionResolver } from "../../src/domain/mention-resolver.ts";
+import { indexRow } from "../../src/domain/message-index.ts";
 import { hasChannelPermission, hasMetadataAccess, hasRealmPermission, isGuest } from "../../src/domain/permissions.ts";
 import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { emptyTopicName } from "../../src/domain/topics.ts";
@@ -48,7 +49,10 @@ function postToChannel(
   const post = writeMessage(context, asked, view, sender, rendered);
   const all = [
     ...post.effects,
-    effects.put("channelMessages", [channel.id, post.message.id], { conversationId: post.message.conversationId }),
+    effects.put("channelMessages", [channel.id, post.message.id], {
+      conversationId: post.message.conversationId,
+      ...indexRow(post.message),
+    }),
     effects.emit("message", messageEventBody(asked, post.message), { to: "channel", id: channel.id, also: [] }),
   ];
   if (context.id === null) {
@@ -165,6 +169,8 @@ function writeMessage(
       hasLink: rendered.hasLink,
       hasImage: rendered.hasImage,
       hasAttachment: rendered.hasAttachment,
+      mentionsPeople: rendered.mentionedUserIds.length + rendered.mentionedGroupIds.length > 0,
+      isUnreadBySender: !asked.params.isReadBySender,
     }),
     mentionedUserIds: rendered.mentionedUserIds,
     mentionedGroupIds: rendered.mentionedGroupIds,
@@ -175,7 +181,7 @@ function writeMessage(
       effects.count("message", message.id),
       ...(context.id === null ? [effects.count("recipient", conversationId)] : []),
       effects.put("messages", message.id, message),
-      effects.put("conversationMessages", [conversationId, message.id], {}),
+      effects.put("conversationMessages", [conversationId, message.id], indexRow(message)),
     ],
     context: { id: conversationId, lastMessageId: message.id },
   };
