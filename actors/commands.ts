@@ -3,10 +3,13 @@
  * random values and hashes that a decision needs (M4), and name their caller, whose role is looked up in the turn.
  */
 
+import type { Refusal } from "../schemas/errors.ts";
 import type { GroupSettingName, RealmGroupSettingName } from "../schemas/group-settings.ts";
 import type { GroupSettingChange, GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
 import type { ParsedContent } from "../src/domain/markdown/render.ts";
 import type { FieldData, FieldDraft } from "../src/domain/profile-fields.ts";
+import type { TopicPolicy } from "../src/domain/user-topics.ts";
+import type { GroupCreate, GroupMembersChange, GroupMembersRest, GroupUpdate } from "./commands/user-groups.ts";
 import type { Ticket } from "./effects.ts";
 
 /** Where a command goes. One live actor per address; commands to one address keep their order (M7). */
@@ -36,6 +39,25 @@ export interface ChannelCreate {
   readonly groups: Readonly<Partial<Record<GroupSettingName, GroupSettingValue>>>;
   readonly subscriberIds: readonly number[];
   readonly announce: boolean;
+  readonly isWebPublicAllowed: boolean;
+}
+
+/** Spec 4.4; null: not sent, stays as it is. */
+export interface ChannelUpdate {
+  readonly channelId: number;
+  readonly description: { readonly description: string; readonly renderedDescription: string } | null;
+  /** Trimmed. */
+  readonly newName: string | null;
+  readonly isPrivate: boolean | null;
+  readonly isWebPublic: boolean | null;
+  readonly isHistoryPublic: boolean | null;
+  readonly isDefault: boolean | null;
+  readonly messageRetentionDays: number | string | null;
+  readonly isArchived: boolean | null;
+  /** `id` null: out of its folder. */
+  readonly folder: { readonly id: number | null } | null;
+  readonly topicsPolicy: TopicsPolicy | null;
+  readonly groups: Readonly<Partial<Record<GroupSettingName, GroupSettingChange>>>;
   readonly isWebPublicAllowed: boolean;
 }
 
@@ -86,6 +108,12 @@ export interface ProfileFieldUpdate {
   readonly isEditableByUser: boolean | null;
 }
 
+/** A linkifier as a request describes it. */
+export interface LinkifierDraft {
+  readonly pattern: string;
+  readonly urlTemplate: string;
+}
+
 /** A value of a person's profile; null, "" and [] remove it. */
 export interface ProfileValueChange {
   readonly id: number;
@@ -121,6 +149,37 @@ export interface MembershipChange {
     readonly boot: number;
     readonly answer: Readonly<Record<string, unknown>>;
   } | null;
+}
+
+/** One person's policy for one topic; a channel by its id or name. */
+export interface UserTopicChange {
+  readonly channel: number | string;
+  readonly topic: string;
+  readonly policy: TopicPolicy;
+  /** What is answered where the channel is none that the caller may know. */
+  readonly unknown: Refusal;
+}
+
+interface TopicPlace {
+  readonly channelId: number;
+  readonly topic: string;
+}
+
+/** What is left to carry of people's policies for a topic that moves as a whole. */
+export interface TopicMove {
+  readonly from: TopicPlace;
+  readonly to: TopicPlace;
+  /** The target had messages. */
+  readonly isMerge: boolean;
+  /** Whose policies are looked at: first those for the target, then those for the source. */
+  readonly phase: "target" | "source";
+  readonly afterUserId: number;
+}
+
+/** A folder's description within its bounds, with its Markdown. */
+export interface FolderDescription {
+  readonly text: string;
+  readonly parsed: ParsedContent;
 }
 
 /** A request to PATCH /settings, looked at; null leaves a thing as it is. */
@@ -248,13 +307,35 @@ export interface CommandParams {
   "profile-field.delete": { readonly fieldId: number };
   "profile-values.sweep": { readonly fieldId: number; readonly afterUserId: number };
   "profile-data.set": { readonly data: readonly ProfileValueChange[] };
+  "linkifier.add": LinkifierDraft;
+  "linkifier.update": LinkifierDraft & { readonly id: number };
+  "linkifier.remove": { readonly id: number };
+  "linkifier.reorder": { readonly order: readonly number[] };
+  "group.create": GroupCreate;
+  "group.update": GroupUpdate;
+  "group.deactivate": { readonly groupId: number };
+  "group.change-members": GroupMembersChange;
+  "group-members.continue": GroupMembersRest;
   "channel.create": ChannelCreate;
+  "channel-folder.create": { readonly name: string; readonly description: FolderDescription };
+  /** null: not passed, so it stays. */
+  "channel-folder.update": {
+    readonly folderId: number;
+    readonly name: string | null;
+    readonly description: FolderDescription | null;
+    readonly isArchived: boolean | null;
+  };
+  "channel-folder.reorder": { readonly order: readonly number[] };
+  "channel.update": ChannelUpdate;
+  "channel.archive": { readonly channelId: number };
   "members.change": MembershipChange;
   "subscriptions.add": SubscribeRequest;
   "subscriptions.remove": {
     readonly channelNames: readonly string[];
     readonly principals: readonly (number | string)[] | null;
   };
+  "user-topics.set": UserTopicChange;
+  "user-topics.move": TopicMove;
   "channel.find-first-message": { readonly channelId: number };
   "presence.persist": { readonly rows: readonly unknown[] };
   /** `login`: the key is for somebody who logs in just now. */

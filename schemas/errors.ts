@@ -99,7 +99,15 @@ export const refuse = {
     refusal("STREAM_DOES_NOT_EXIST", `Channel '${name}' does not exist`, { stream: name }),
   channelIdUnknown: (id: number) =>
     refusal("STREAM_DOES_NOT_EXIST", `Channel with ID '${id}' does not exist`, { stream_id: id }),
+  channelNameInvalid: (name: string) => refusal("BAD_REQUEST", `Invalid channel name '${name}'`),
+  namedTopicsInChannel: (name: string) =>
+    refusal(
+      "BAD_REQUEST",
+      `To enable this configuration, all messages in this channel must be in the ${name} topic. Consider renaming or deleting other topics.`,
+      { empty_topic_display_name: name },
+    ),
   invalidChannelId: () => refusal("BAD_REQUEST", "Invalid channel ID"),
+  invalidChannelName: (name: string) => refusal("BAD_REQUEST", `Invalid channel name '${name}'`),
   invalidMessage: () => refusal("BAD_REQUEST", "Invalid message(s)"),
   expectationMismatch: (fieldName: string) =>
     refusal("EXPECTATION_MISMATCH", `'${fieldName}' value does not match the expected value.`, {

@@ -3,47 +3,37 @@ import { addAlertWords, getAlertWords, removeAlertWords } from "./alert-words.ts
 import { fetchApiKey, regenerateApiKey } from "./authentication.ts";
 import { deleteAvatar, uploadAvatar } from "./avatars.ts";
 import { createBot, deactivateBot, getBots, regenerateBotKey, updateBot } from "./bots.ts";
+import { createChannelFolder, getChannelFolders, reorderChannelFolders, updateChannelFolder } from "./channel-folders.ts";
 import { createChannel, deleteTopic, getStreams } from "./channels.ts";
+
+  archiveChannel,
+  createChannel,
+  deleteTopic,
+  getChannel,
+  getChannelId,
+  getStreams,
+  updateChannel,
+} from "./channels.ts";
+
 import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { getMessage, getMessages, sendMessage } from "./messages.ts";
+import { addLinkifier, getLinkifiers, removeLinkifier, reorderLinkifiers, updateLinkifier } from "./linkifiers.ts";
+import { getMessage, getMessages, renderMessage, sendMessage } from "./messages.ts";
 import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, editNavigationView, getNavigationViews, removeNavigationView } from "./navigation-views.ts";
 import { setTypingStatus, updatePresence } from "./presence.ts";
-import {
-  createProfileField,
-  deleteProfileField,
-  getProfileFields,
-  removeProfileData,
-  reorderProfileFields,
-  updateProfileData,
-  updateProfileField,
-} from "./profile-fields.ts";
+import { createProfileField, deleteProfileField, getProfileFields, removeProfileData, reorderProfileFields, updateProfileData, updateProfileField } from "./profile-fields.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
 import { updateRealm } from "./realm-settings.ts";
 import { createSavedSnippet, deleteSavedSnippet, editSavedSnippet, getSavedSnippets } from "./saved-snippets.ts";
 import { getServerSettings } from "./server.ts";
-import {
-  updateDisplaySettings,
-  updateNotificationSettings,
-  updateSettings,
-  updateUserSettingsDefaults,
-} from "./settings.ts";
+import { updateDisplaySettings, updateNotificationSettings, updateSettings, updateUserSettingsDefaults } from "./settings.ts";
 import { getUserStatus, updateStatus, updateStatusForUser } from "./status.ts";
 import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
-import {
-  createUser,
-  deactivateOwnUser,
-  deactivateUser,
-  getOwnUser,
-  getUser,
-  getUserByEmail,
-  getUsers,
-  reactivateUser,
-  updateUser,
-  updateUserByEmail,
-} from "./users.ts";
+import { createUserGroup, deactivateUserGroup, getIsUserGroupMember, getUserGroupMembers, getUserGroupSubgroups, getUserGroups, updateUserGroup, updateUserGroupMembers, updateUserGroupSubgroups } from "./user-groups.ts";
+import { muteTopic, updateUserTopic } from "./user-topics.ts";
+import { createUser, deactivateOwnUser, deactivateUser, getOwnUser, getUser, getUserByEmail, getUsers, reactivateUser, updateUser, updateUserByEmail } from "./users.ts";
 
 export const endpoints = [
   getServerSettings,
@@ -101,15 +91,40 @@ export const endpoints = [
   deleteProfileField,
   updateProfileData,
   removeProfileData,
+  getLinkifiers,
+  addLinkifier,
+  updateLinkifier,
+  removeLinkifier,
+  reorderLinkifiers,
+  createUserGroup,
+  getUserGroups,
+  updateUserGroup,
+  deactivateUserGroup,
+  getUserGroupMembers,
+  getIsUserGroupMember,
+  updateUserGroupMembers,
+  getUserGroupSubgroups,
+  updateUserGroupSubgroups,
   createChannel,
   getStreams,
+  getChannel,
+  getChannelId,
+  updateChannel,
+  archiveChannel,
   deleteTopic,
+  createChannelFolder,
+  getChannelFolders,
+  reorderChannelFolders,
+  updateChannelFolder,
   getSubscriptions,
   subscribe,
   unsubscribe,
+  updateUserTopic,
+  muteTopic,
   sendMessage,
   getMessages,
   getMessage,
+  renderMessage,
   setTypingStatus,
   updatePresence,
   registerQueue,

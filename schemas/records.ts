@@ -23,7 +23,7 @@ import type {
   StatusRecord,
   UserRecord,
 } from "./records/people.ts";
-import type { ChannelFolderRecord, UserTopicRecord } from "./records/places.ts";
+import type { ChannelFolderRecord, LinkifierRecord, TopicPolicyRecord, UserTopicRecord } from "./records/places.ts";
 import type {
   DeadLetterRecord,
   EventRecord,
@@ -169,6 +169,7 @@ export interface Tables {
   groupMembers: { key: readonly [groupId: number, userId: number]; row: Empty };
   channelFolders: { key: number; row: ChannelFolderRecord };
   userTopics: { key: readonly [userId: number, channelId: number, foldedTopic: string]; row: UserTopicRecord };
+  topicPolicies: { key: readonly [channelId: number, foldedTopic: string, userId: number]; row: TopicPolicyRecord };
   channels: { key: number; row: ChannelRecord };
   subscriptions: { key: readonly [userId: number, channelId: number]; row: SubscriptionRecord };
   conversations: { key: number; row: ConversationRecord };
@@ -206,6 +207,7 @@ export interface Tables {
   /** Requests of the last day, for their limit; the newest one's link is good. */
   emailChangeRequests: { key: readonly [userId: number, requestedAt: number, keyHash: string]; row: Empty };
   mails: { key: number; row: MailRecord };
+  linkifiers: { key: number; row: LinkifierRecord };
   logins: { key: readonly [userId: number, fingerprint: string]; row: LoginRecord };
 }
 
@@ -250,6 +252,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   groupMembers: [],
   channelFolders: ["id", "name", "description", "renderedDescription", "creatorId", "createdAt", "isArchived", "order"],
   userTopics: ["topic", "visibilityPolicy", "changedAt"],
+  topicPolicies: ["visibilityPolicy"],
   channels: [
     "id",
     "recipientId",
@@ -322,6 +325,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   emailChanges: ["userId", "newEmail", "createdAt"],
   emailChangeRequests: [],
   mails: ["id", "template", "to", "data", "createdAt", "attempts", "dueAt"],
+  linkifiers: ["id", "pattern", "urlTemplate", "order"],
   logins: ["seenAt"],
 };
 
@@ -341,6 +345,7 @@ export const counterNames = [
   "emoji",
   "mail",
   "channelFolder",
+  "linkifier",
   /** Milliseconds: until when it was told whose waiting period is over. */
   "waitingPeriodsEnded",
 ] as const;

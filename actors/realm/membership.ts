@@ -10,6 +10,7 @@ import type { View } from "../../src/domain/view.ts";
 import { type Command, command, type MembershipChange } from "../commands.ts";
 import { type Done, done, type Outcome } from "../decide.ts";
 import { type Answer, type Effect, effects } from "../effects.ts";
+import { watchers } from "./channel-events.ts";
 import { endSubscription, newSubscription } from "./subscription-records.ts";
 import { sightEffects } from "./user-sight.ts";
 
@@ -112,11 +113,7 @@ function joinEffects(view: View, { channel, userIds, color }: Target): Effect[] 
     ...ids.map((id) => effects.put("subscriptions", [id, channel.id], newSubscription(view, id, channel.id, color))),
     ...(unaware.length === 0 ? [] : [effects.emit("stream", { op: "create", ...body }, { to: "users", ids: unaware })]),
     effects.emit("subscription", { op: "add", ...body }, { to: "users", ids }),
-    effects.emit(
-      "subscription",
-      { op: "peer_add", stream_ids: [channel.id], user_ids: ids },
-      { to: "channel-watchers", id: channel.id, except: ids },
-    ),
+    effects.emit("subscription", { op: "peer_add", stream_ids: [channel.id], user_ids: ids }, watchers(channel, ids)),
   ];
 }
 
@@ -149,7 +146,7 @@ function leaveEffects(view: View, { channel, userIds }: Target): Effect[] {
     effects.emit(
       "subscription",
       { op: "peer_remove", stream_ids: [channel.id], user_ids: ids },
-      { to: "channel-watchers", id: channel.id, except: ids },
+      watchers(channel, ids),
     ),
     ...(blinded.length === 0 ? [] : [effects.emit("stream", gone, { to: "users", ids: blinded })]),
   ];

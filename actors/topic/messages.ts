@@ -3,6 +3,7 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { traitsOf } from "../../schemas/message-traits.ts";
 import type { ChannelRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import { checkGroupMentions } from "../../src/domain/group-permissions.ts";
 import type { RenderedContent } from "../../src/domain/markdown/render.ts";
 import { resolveContent } from "../../src/domain/markdown/resolve.ts";
 import { mentionResolver } from "../../src/domain/mention-resolver.ts";
@@ -13,6 +14,7 @@ import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { notificationBotId } from "../realm/notification-bot.ts";
 import { conversationSight } from "../realm/user-sight.ts";
 import { checkDirectRecipients, checkInitiator } from "./direct-access.ts";
 import type { TopicContext } from "./machine.ts";
@@ -41,6 +43,8 @@ function postToChannel(
   if (rendered.hasChannelWildcard && !mayMentionEverybody(view, sender, channel)) {
     return refuse.channelWildcardNotAllowed();
   }
+  const forbidden = checkGroupMentions(view, rendered);
+  if (forbidden !== null) return forbidden;
   const post = writeMessage(context, asked, view, sender, rendered);
   const all = [
     ...post.effects,
@@ -58,6 +62,8 @@ function postToChannel(
 
 /** The order of the public server: permission to post, then access, then the topic (behaviour 5.1). */
 function checkPostingToChannel(view: View, sender: UserRecord, channel: ChannelRecord, topic: string): Refusal | null {
+  // It tells of a channel in the channel, whatever becomes of it (behaviour 2.4).
+  if (sender.id === notificationBotId) return null;
   const owner = sender.botOwnerId === null ? undefined : view.users.get(sender.botOwnerId);
   const isHidden = channel.isPrivate && !isSubscribedOrBot(view, sender, channel);
   // D24: a channel that the sender may not know answers as one that does not exist.
@@ -108,6 +114,8 @@ function postDirectly(
   const refused = checkDirectRecipients(view, sender, userIds) ?? checkInitiator(context, view, sender);
   if (refused !== null) return refused;
   const rendered = resolveContent(asked.params.parsed, mentionResolver(view, sender));
+  const forbidden = checkGroupMentions(view, rendered);
+  if (forbidden !== null) return forbidden;
   const post = writeMessage(context, asked, view, sender, rendered);
   const all = [
     ...post.effects,

@@ -55,7 +55,7 @@ function channelPlace(view: View, conversation: ConversationRecord, options: Mes
     display_recipient: channel.name,
     recipient_id: channel.recipientId,
     subject: shownTopic(view, conversation.topic, options.allowEmptyTopicName),
-    topic_links: renderTopicLinks(conversation.topic, []),
+    topic_links: renderTopicLinks(conversation.topic, view.linkifiers),
   };
 }
 

@@ -3,7 +3,7 @@
  * for sections by `fetch_event_types`, else by `event_types`, else gets all.
  */
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
 import { apiEmail, avatarFields } from "../domain/people.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../domain/permissions.ts";
@@ -11,6 +11,7 @@ import { realmSetting } from "../domain/realm-settings.ts";
 import type { View } from "../domain/view.ts";
 import { alertWordsState } from "./alert-words.ts";
 import { botsState } from "./bots.ts";
+import { channelFoldersState } from "./channel-folders.ts";
 import {
   channelBody,
   defaultChannelIds,
@@ -23,6 +24,7 @@ import {
 import { draftsState } from "./drafts.ts";
 import { realmEmojiState } from "./emoji.ts";
 import { shownPeople } from "./known-people.ts";
+import { linkifiersState } from "./linkifiers.ts";
 import { newestReceived } from "./messages.ts";
 import { mutedUsersState } from "./muted-users.ts";
 import { navigationViewsState } from "./navigation-views.ts";
@@ -34,6 +36,7 @@ import { displaySettings, notificationSettings, ownSettings, settingsDefaults } 
 import type { Section, StateRequest } from "./state-section.ts";
 import { userStatusState } from "./status.ts";
 import { userGroupsState } from "./user-groups.ts";
+import { mutedTopicsState, userTopicsState } from "./user-topics.ts";
 
 /** @param types null: everything */
 export function registerState(
@@ -45,6 +48,8 @@ export function registerState(
   const wanted = types === null ? Object.keys(sections) : types;
   const state: Record<string, unknown> = {};
   for (const type of wanted) {
+    // Who asks for both knows the newer one (behaviour 4.3).
+    if (type === "muted_topics" && types?.includes("user_topic") === true) continue;
     const section = Object.hasOwn(sections, type) ? sections[type] : undefined;
     if (section !== undefined) Object.assign(state, section(view, user, request));
   }
@@ -100,19 +105,25 @@ const subscription: Section = (view, user, request) => {
     includeSubscribers: request.includeSubscribers,
     allowsNullNotifications: request.allowsNullNotifications,
   };
-  const subscribed = subscribedChannels(view, user);
-  const left = leftChannels(view, user);
+  const isShown = ({ channel }: { channel: ChannelRecord }) => request.showsArchived || !channel.isArchived;
+  const subscribed = subscribedChannels(view, user).filter(isShown);
+  const left = leftChannels(view, user).filter(isShown);
   const own = new Set([...subscribed, ...left].map(({ channel }) => channel.id));
   return {
     subscriptions: subscribed.map((entry) => subscriptionBody(view, entry.subscription, entry.channel, options)),
     unsubscribed: left.map((entry) => subscriptionBody(view, entry.subscription, entry.channel, options)),
     never_subscribed: visibleChannels(view, user)
-      .filter((channel) => !own.has(channel.id))
+      .filter((channel) => !own.has(channel.id) && isShown({ channel }))
       .map((channel) => ({
         ...channelBody(view, channel),
         ...(request.includeSubscribers ? { subscribers: subscriberIds(view, channel.id) } : {}),
       })),
   };
+};
+
+const channelsState: Section = (view, user, { showsArchived }) => {
+  const shown = visibleChannels(view, user).filter((channel) => showsArchived || !channel.isArchived);
+  return { streams: shown.map((channel) => channelBody(view, channel)) };
 };
 
 const presence: Section = (view, user, request) => {
@@ -155,18 +166,18 @@ const sections: Readonly<Record<string, Section>> = {
   realm_embedded_bots: nothing({ realm_embedded_bots: [] }),
   realm_incoming_webhook_bots: nothing({ realm_incoming_webhook_bots: [] }),
   subscription,
-  stream: (view, user) => ({ streams: visibleChannels(view, user).map((channel) => channelBody(view, channel)) }),
+  stream: channelsState,
   default_streams: (view, user) => ({ realm_default_streams: isGuest(user) ? [] : defaultChannelIds(view) }),
   realm_user_groups: userGroupsState,
   presence,
   user_settings: ownSettings,
   recent_private_conversations: recentPrivateConversations,
   alert_words: alertWordsState,
-  channel_folders: nothing({ channel_folders: [] }),
+  channel_folders: channelFoldersState,
   custom_profile_fields: profileFieldsState,
   default_stream_groups: nothing({ realm_default_stream_groups: [] }),
   drafts: draftsState,
-  muted_topics: nothing({ muted_topics: [] }),
+  muted_topics: mutedTopicsState,
   muted_users: mutedUsersState,
   navigation_views: navigationViewsState,
   giphy: nothing({ giphy_api_key: "" }),
@@ -175,7 +186,7 @@ const sections: Readonly<Record<string, Section>> = {
   realm_domains: nothing({ realm_domains: [] }),
   realm_emoji: realmEmojiState,
   realm_filters: nothing({ realm_filters: [] }),
-  realm_linkifiers: nothing({ realm_linkifiers: [] }),
+  realm_linkifiers: linkifiersState,
   realm_playgrounds: nothing({ realm_playgrounds: [] }),
   reminders: nothing({ reminders: [] }),
   saved_snippets: savedSnippetsState,
@@ -186,6 +197,6 @@ const sections: Readonly<Record<string, Section>> = {
   update_display_settings: displaySettings,
   update_global_notifications: notificationSettings,
   user_status: userStatusState,
-  user_topic: nothing({ user_topics: [] }),
+  user_topic: userTopicsState,
   video_calls: nothing({ has_zoom_token: false }),
 };

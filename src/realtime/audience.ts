@@ -1,8 +1,15 @@
 /** Who gets an event (realtime.md): live from who is there now, at replay from who was there then and may still (E2, S1). */
-import type { EventRecord, UserRecord } from "../../schemas/records.ts";
+import type { ChannelRecord, EventRecord, Openness, UserRecord } from "../../schemas/records.ts";
 import { hasMetadataAccess, hasMetadataAccessUnsubscribed, hasReceived, isGuest } from "../domain/permissions.ts";
 import type { View } from "../domain/view.ts";
 import type { LiveQueue } from "./queue.ts";
+
+/** What a channel was to outsiders when it was less open than now; where nothing is said, it was as it is. */
+const closed: Readonly<Record<Openness, Partial<ChannelRecord>>> = {
+  private: { isPrivate: true, isWebPublic: false },
+  public: { isWebPublic: false },
+  "web-public": {},
+};
 
 /** Whether a queue's owner was in the audience when the event happened. */
 export function wasAddressed(view: View, record: EventRecord, user: UserRecord, queue: LiveQueue): boolean {
@@ -22,9 +29,10 @@ export function wasAddressed(view: View, record: EventRecord, user: UserRecord, 
     case "channel-watchers": {
       const channel = view.channels.get(audience.id);
       if (channel === undefined || audience.except.includes(user.id)) return false;
+      const then = { ...channel, ...closed[audience.openness ?? "web-public"] };
       // Sight that comes from a subscription counts only where the subscription was there then.
       return (
-        hasMetadataAccessUnsubscribed(view, user, channel) ||
+        (hasMetadataAccessUnsubscribed(view, user, channel) && hasMetadataAccessUnsubscribed(view, user, then)) ||
         (hasMetadataAccess(view, user, channel) && wasSubscribedAt(view, user.id, channel.id, record.position))
       );
     }

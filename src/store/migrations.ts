@@ -20,6 +20,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   groupMembers: 1,
   channelFolders: 1,
   userTopics: 1,
+  topicPolicies: 1,
   channels: 1,
   subscriptions: 1,
   conversations: 1,
@@ -52,6 +53,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   emailChanges: 1,
   emailChangeRequests: 1,
   mails: 1,
+  linkifiers: 1,
   logins: 1,
 };
 

@@ -152,7 +152,7 @@ export class Mirror {
         }
         return;
       case "update":
-        for (const record of this.#records(event.stream_id)) record[event.property] = event.value;
+        for (const record of this.#records(event.stream_id)) updateChannel(record, event);
         return;
       case "delete":
         for (const channelId of event.stream_ids) {
@@ -244,6 +244,12 @@ export class Mirror {
   picture(): Record<string, Json> {
     return pictureOf(this.state);
   }
+}
+
+/** Some properties are told together with others; the event names the channel as it was called before. */
+function updateChannel(record: Json, event: Json): void {
+  const { type: _type, op: _op, id: _id, stream_id: _channel, name: _before, property, value, ...more } = event;
+  Object.assign(record, more, { [property]: value });
 }
 
 function setProfileValue({ profile_data: data }: Json, { id, ...value }: Json): void {

@@ -3,12 +3,12 @@ import { type Address, command } from "../../../actors/commands.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
-import { getMessage, getMessages, sendMessage } from "../../../schemas/messages.ts";
+import { getMessage, getMessages, renderMessage, sendMessage } from "../../../schemas/messages.ts";
 import type { ChannelRecord, MessageRecord, UserRecord } from "../../../schemas/records.ts";
-import { userSetting } from "../../../schemas/user-settings.ts";
 import { lookUp } from "../../domain/look-up.ts";
-import { parseContent } from "../../domain/markdown/render.ts";
-import { cutContent } from "../../domain/message-content.ts";
+import { resolveContent } from "../../domain/markdown/resolve.ts";
+import { mentionResolver } from "../../domain/mention-resolver.ts";
+import { parseMessage, readContent } from "../../domain/message-content.ts";
 import { readNarrow, termsOf } from "../../domain/narrow.ts";
 import { personByAddress } from "../../domain/people.ts";
 import { canReadMessage, hasMetadataAccess } from "../../domain/permissions.ts";
@@ -36,10 +36,7 @@ export const messageRoutes = [
       ? channelAddress(realm.view, sender, params)
       : directAddress(realm.view, sender, params.to);
     if ("kind" in to) return to;
-    const parsed = parseContent(content, {
-      linkifiers: [],
-      translateEmoticons: userSetting(sender, "translate_emoticons"),
-    });
+    const parsed = parseMessage(realm.view, sender, content);
     return realm.dispatcher.ask(
       command(
         to,
@@ -77,6 +74,14 @@ export const messageRoutes = [
     });
     return body === null ? refuse.invalidMessage() : ok({ message: body, raw_content: message.content });
   }),
+
+  bind(renderMessage, (call) => {
+    const { view } = call.realm;
+    const caller = callerOf(call);
+    const content = readContent(call.params.content);
+    if (typeof content !== "string") return content;
+    return ok({ rendered: resolveContent(parseMessage(view, caller, content), mentionResolver(view, caller)).html });
+  }),
 ];
 
 /** A message that says where it goes. */
@@ -93,12 +98,6 @@ function addressed(view: View, sender: UserRecord, params: SendParams): Addresse
   const fallback = isNowhere && isToChannel(params) ? view.row("bots", sender.id)?.defaultSendingChannelId : null;
   if (typeof fallback === "number") return { ...params, to: fallback };
   return to === undefined ? refuse.missing("to") : { ...params, to };
-}
-
-/** Trailing blanks go, what is too long is cut (behaviour 5.1). */
-function readContent(raw: string): string | Refusal {
-  if (raw.includes("\0")) return refuse.badRequest("Message must not contain null bytes");
-  return raw.trim() === "" ? refuse.badRequest("Message must not be empty") : cutContent(raw);
 }
 
 function channelAddress(view: View, sender: UserRecord, params: Addressed): Address | Refusal {

@@ -11,7 +11,8 @@ export function subscriptionRoutes(options: ChannelRouteOptions) {
   return [
     bind(getSubscriptions, (call) => {
       const { view } = call.realm;
-      const bodies = subscribedChannels(view, callerOf(call)).map(({ subscription, channel }) =>
+      const subscribed = subscribedChannels(view, callerOf(call)).filter(({ channel }) => !channel.isArchived);
+      const bodies = subscribed.map(({ subscription, channel }) =>
         subscriptionBody(view, subscription, channel, {
           includeSubscribers: call.params.include_subscribers !== "false",
           allowsNullNotifications: true,
