@@ -3,9 +3,13 @@ import { addAlertWords, getAlertWords, removeAlertWords } from "./alert-words.ts
 import { fetchApiKey, regenerateApiKey } from "./authentication.ts";
 import { deleteAvatar, uploadAvatar } from "./avatars.ts";
 import { createBot, deactivateBot, getBots, regenerateBotKey, updateBot } from "./bots.ts";
-import { createChannelFolder, getChannelFolders, reorderChannelFolders, updateChannelFolder } from "./channel-folders.ts";
-import { createChannel, deleteTopic, getStreams } from "./channels.ts";
-
+import {
+  createChannelFolder,
+  getChannelFolders,
+  reorderChannelFolders,
+  updateChannelFolder,
+} from "./channel-folders.ts";
+import {
   archiveChannel,
   createChannel,
   deleteTopic,
@@ -23,17 +27,51 @@ import { getMessage, getMessages, renderMessage, sendMessage } from "./messages.
 import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, editNavigationView, getNavigationViews, removeNavigationView } from "./navigation-views.ts";
 import { setTypingStatus, updatePresence } from "./presence.ts";
-import { createProfileField, deleteProfileField, getProfileFields, removeProfileData, reorderProfileFields, updateProfileData, updateProfileField } from "./profile-fields.ts";
+import {
+  createProfileField,
+  deleteProfileField,
+  getProfileFields,
+  removeProfileData,
+  reorderProfileFields,
+  updateProfileData,
+  updateProfileField,
+} from "./profile-fields.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
 import { updateRealm } from "./realm-settings.ts";
 import { createSavedSnippet, deleteSavedSnippet, editSavedSnippet, getSavedSnippets } from "./saved-snippets.ts";
 import { getServerSettings } from "./server.ts";
-import { updateDisplaySettings, updateNotificationSettings, updateSettings, updateUserSettingsDefaults } from "./settings.ts";
+import {
+  updateDisplaySettings,
+  updateNotificationSettings,
+  updateSettings,
+  updateUserSettingsDefaults,
+} from "./settings.ts";
 import { getUserStatus, updateStatus, updateStatusForUser } from "./status.ts";
 import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
-import { createUserGroup, deactivateUserGroup, getIsUserGroupMember, getUserGroupMembers, getUserGroupSubgroups, getUserGroups, updateUserGroup, updateUserGroupMembers, updateUserGroupSubgroups } from "./user-groups.ts";
+import {
+  createUserGroup,
+  deactivateUserGroup,
+  getIsUserGroupMember,
+  getUserGroupMembers,
+  getUserGroupSubgroups,
+  getUserGroups,
+  updateUserGroup,
+  updateUserGroupMembers,
+  updateUserGroupSubgroups,
+} from "./user-groups.ts";
 import { muteTopic, updateUserTopic } from "./user-topics.ts";
-import { createUser, deactivateOwnUser, deactivateUser, getOwnUser, getUser, getUserByEmail, getUsers, reactivateUser, updateUser, updateUserByEmail } from "./users.ts";
+import {
+  createUser,
+  deactivateOwnUser,
+  deactivateUser,
+  getOwnUser,
+  getUser,
+  getUserByEmail,
+  getUsers,
+  reactivateUser,
+  updateUser,
+  updateUserByEmail,
+} from "./users.ts";
 
 export const endpoints = [
   getServerSettings,

@@ -13,6 +13,7 @@ import {
   refusal,
   success,
 } from "../support/conversation.ts";
+import { stateOf } from "../support/realm-state.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -121,20 +122,8 @@ const channelRows = [
   "moderation_request_channel_id",
 ];
 
-async function realmState(client = owner): Promise<Event> {
-  const {
-    queue_id: _queue,
-    last_event_id: _last,
-    ...state
-  } = await client.register({
-    fetch_event_types: ["realm"],
-    event_types: ["message"],
-  });
-  return state;
-}
-
 t.test("[D5] every row: first value, every kind of value accepted, stored, published and told once", async (t) => {
-  const before = await realmState();
+  const before = await stateOf(owner);
   const follower = await Follower.of(owner);
   const most = Math.max(...Object.values(rows).map(({ values }) => values.length));
   for (const [name, { first }] of Object.entries(rows)) {
@@ -163,7 +152,7 @@ t.test("[D5] every row: first value, every kind of value accepted, stored, publi
     ]);
     follower.events.splice(0);
     Object.assign(current, changed);
-    const state = await realmState();
+    const state = await stateOf(owner);
     for (const [name, value] of Object.entries(current)) t.strictSame(state[`realm_${name}`], value, name);
     t.equal(state.realm_mandatory_topics, current["topics_policy"] === "disable_empty_topic");
     t.equal(state.realm_allow_edit_history, current["message_edit_history_visibility_policy"] !== "none");
@@ -177,7 +166,7 @@ t.test("[D5] every row: first value, every kind of value accepted, stored, publi
 
 t.test("[D5] what is so already tells nobody anything; nor does a request that names nothing", async (t) => {
   const follower = await Follower.of(owner);
-  const state = await realmState();
+  const state = await stateOf(owner);
   const sent = Object.fromEntries(
     Object.keys(rows).map((name) => [
       name,
@@ -256,7 +245,7 @@ const wrong: readonly (readonly [name: string, value: unknown, expected: ReturnT
 ];
 
 t.test("[issue 4] all or nothing: a wrong value of any row changes nothing and tells nobody", async (t) => {
-  const before = await realmState();
+  const before = await stateOf(owner);
   const follower = await Follower.of(owner);
   for (const [name, value, expected] of wrong) {
     const params: Params = { description: "half", can_create_groups: { new: 2 }, [name]: value };
@@ -264,14 +253,14 @@ t.test("[issue 4] all or nothing: a wrong value of any row changes nothing and t
   }
   await follower.settled();
   t.strictSame(follower.ofType("realm"), []);
-  t.strictSame(await realmState(), before);
+  t.strictSame(await stateOf(owner), before);
 });
 
 t.test("[spec 4] what cannot be set is ignored and listed", async (t) => {
   const names = ["authentication_methods", "empty_topic_display_name", "plan_type", "unheard_of"];
   const params = Object.fromEntries(names.map((name) => [name, "x"]));
   t.strictSame(outcome(await owner.patch("/realm", params)), success({ ignored_parameters_unsupported: names }));
-  t.equal((await realmState()).realm_empty_topic_display_name, "general chat");
+  t.equal((await stateOf(owner)).realm_empty_topic_display_name, "general chat");
 });
 
 t.test(
@@ -301,7 +290,7 @@ t.test(
       ownerNeeded,
       "also where it is so already",
     );
-    t.equal((await realmState()).realm_description, "");
+    t.equal((await stateOf(owner)).realm_description, "");
   },
 );
 
@@ -325,11 +314,11 @@ t.test("[D24] a channel for announcements is one that the caller may know, and n
     const isPrivate = name === "moderation_request_channel_id";
     const [good, other] = isPrivate ? [hidden, open] : [open, hidden];
     t.strictSame(outcome(await admin.patch("/realm", { [name]: good })), success(), name);
-    t.equal((await realmState())[`realm_${name}`], good);
+    t.equal((await stateOf(owner))[`realm_${name}`], good);
     const otherKind = outcome(await admin.patch("/realm", { [name]: other }));
     t.strictSame(otherKind, isPrivate ? refusal("Moderation request channel must be private.") : success());
     for (const none of [-5, -1]) t.strictSame(outcome(await admin.patch("/realm", { [name]: none })), success());
-    t.equal((await realmState())[`realm_${name}`], -1);
+    t.equal((await stateOf(owner))[`realm_${name}`], -1);
   }
   await admin.patch("/realm", { new_stream_announcements_stream_id: 1 });
 });
@@ -354,15 +343,15 @@ t.test("[D6] no organization opens itself to the world where the server does not
     refusal("Web-public channels are not enabled."),
   );
   t.strictSame(outcome(await closed.owner.patch("/realm", { enable_spectator_access: false })), success());
-  t.match(await realmState(closed.owner), {
+  t.match(await stateOf(closed.owner), {
     server_web_public_streams_enabled: false,
     realm_enable_spectator_access: false,
   });
-  t.equal((await realmState()).server_web_public_streams_enabled, true);
+  t.equal((await stateOf(owner)).server_web_public_streams_enabled, true);
 });
 
 t.test("[OpenAPI register-queue] the section `realm` has every field, of the right type", async (t) => {
-  const state = await realmState();
+  const state = await stateOf(owner);
   const names = Object.keys(rows).filter((name) => name !== "name");
   t.equal(state.realm_name, "trimmed");
   for (const name of [...names, ...channelRows]) t.ok(`realm_${name}` in state, name);
@@ -427,7 +416,7 @@ t.test("[OpenAPI register-queue] the section `realm` has every field, of the rig
     realm_wildcard_mention_policy: 5,
   });
   await owner.patch("/realm", { jitsi_server_url: "https://meet.example.org" });
-  t.match(await realmState(), { jitsi_server_url: "https://meet.example.org" });
+  t.match(await stateOf(owner), { jitsi_server_url: "https://meet.example.org" });
   await owner.patch("/realm", { jitsi_server_url: "default" });
   const whole: Event = await owner.register();
   t.match(whole, {
@@ -449,9 +438,9 @@ t.test("[M1] settings are there after a restart; [D25] a repeated request is ans
   const answered = outcome(await first.owner.patch("/realm", sent, key));
   t.strictSame(answered, success());
   t.strictSame(outcome(await first.owner.patch("/realm", sent, key)), answered, "though `old` holds no more");
-  const before = await realmState(first.owner);
+  const before = await stateOf(first.owner);
   const again = await restart(t, first);
-  const after = await realmState(again.as(first.owner));
+  const after = await stateOf(again.as(first.owner));
   for (const name of ["realm_name", "realm_message_retention_days", "realm_can_create_groups"]) {
     t.strictSame(after[name], before[name], name);
   }
