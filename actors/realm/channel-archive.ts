@@ -4,7 +4,6 @@
  */
 import { refuse } from "../../schemas/errors.ts";
 import type { ChannelRecord } from "../../schemas/records.ts";
-import { channelRoles } from "../../src/domain/channels.ts";
 import { ascending } from "../../src/domain/group-values.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
@@ -13,6 +12,7 @@ import { type Effect, effects } from "../effects.ts";
 import { administeredChannel } from "./channel-access.ts";
 import { updateBody, watchers } from "./channel-events.ts";
 import { archivingNotice, notices } from "./channel-notices.ts";
+import { leaveChannel } from "./realm-settings.ts";
 
 /** DELETE /streams/{stream_id}. */
 export function archiveChannel(_context: unknown, asked: Command<"channel.archive">, view: View): Outcome {
@@ -29,21 +29,9 @@ export function archiveChannel(_context: unknown, asked: Command<"channel.archiv
     effects.emit("stream", updateBody(after, "is_archived", true), { ...everybody, archives: "shown" }),
     effects.emit("stream", gone, { ...everybody, archives: "hidden" }),
     ...(before.isDefault ? [effects.emit("default_streams", {}, { to: "realm" })] : []),
-    ...roleEffects(view, after),
+    ...leaveChannel(view, after.id),
     ...notices(view, after, [archivingNotice(after, true)]),
   ]);
-}
-
-/** The organization's announcements go nowhere from now on where they went into this channel. */
-function roleEffects(view: View, channel: ChannelRecord): Effect[] {
-  const held = channelRoles.filter((name) => view.realm.settings[name] === channel.id);
-  if (held.length === 0) return [];
-  const data = Object.fromEntries(held.map((name) => [name, -1]));
-  const { realm } = view;
-  return [
-    effects.put("realm", "realm", { ...realm, settings: { ...realm.settings, ...data } }),
-    effects.emit("realm", { op: "update_dict", property: "default", data }, { to: "realm" }),
-  ];
 }
 
 /** For clients to which archived channels do not exist: the channel, that one is in it, and who else is. */

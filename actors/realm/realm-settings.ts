@@ -20,6 +20,7 @@ import type { Command, RealmChange } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { changeGroupValue } from "./group-values.ts";
+import { realmEvent } from "./realm-events.ts";
 import { accessEffects } from "./user-sight.ts";
 import { waitingPeriodEffects } from "./waiting-period.ts";
 
@@ -46,11 +47,6 @@ export function changeRealmSettings(
     realmEvent(data),
     ...changed.flatMap((name) => consequences[name]?.(view, after) ?? []),
   ]);
-}
-
-/** Tells everybody of new values, by name without the prefix that they have in the state. */
-export function realmEvent(data: Readonly<Record<string, unknown>>): Effect {
-  return effects.emit("realm", { op: "update_dict", property: "default", data }, { to: "realm" });
 }
 
 /** A channel that is archived is no place for announcements any more (behaviour 2.5); the row, and what everybody is told. */

@@ -16,6 +16,7 @@ import { deactivationMail } from "../mail.ts";
 import { refuseReturn } from "./bot-admission.ts";
 import { botUpdates } from "./bot-events.ts";
 import { notificationBotId } from "./notification-bot.ts";
+import { holderLeaves, holderReturns } from "./realm-holders.ts";
 import { pauseSubscription, resumeSubscription } from "./subscription-records.ts";
 import { returnedGroupEvents } from "./user-groups.ts";
 import { endQueues, sightEffects } from "./user-sight.ts";
@@ -67,6 +68,7 @@ function endOf(view: View, user: UserRecord): Effect[] {
     ...peerEvents("peer_remove", user, subscriptions),
     effects.emit("realm_user", { op: "update", person: { user_id: user.id, is_active: false } }, { to: "realm" }),
     ...sightEffects(view, shiftOf(user, subscriptions, false)),
+    ...holderLeaves(view, { ...user, isActive: false }),
     ...botUpdates(view, user, ["is_active"]),
   ];
 }
@@ -159,6 +161,7 @@ function returnEffects(view: View, user: UserRecord, caller: UserRecord | null):
       : []),
     ...peerEvents("peer_add", user, subscriptions),
     ...returnedGroupEvents(view, after),
+    ...holderReturns(view, after),
     ...botUpdates(view, after, isAdopted ? ["is_active", "owner_id"] : ["is_active"]),
   ];
 }

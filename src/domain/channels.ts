@@ -14,11 +14,3 @@ export function privacyName({ isPrivate, isWebPublic, isHistoryPublic }: Privacy
   if (!isPrivate) return "Public";
   return isHistoryPublic ? "Private, shared history" : "Private, protected history";
 }
-
-/** Settings of the organization that name a channel; -1 is none. They end with the channel (behaviour 2.4). */
-export const channelRoles = [
-  "new_stream_announcements_stream_id",
-  "signup_announcements_stream_id",
-  "zulip_update_announcements_stream_id",
-  "moderation_request_channel_id",
-] as const;

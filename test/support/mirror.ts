@@ -22,6 +22,7 @@ export const mirroredTypes = [
   "recent_private_conversations",
   "user_settings",
   "realm_user_settings_defaults",
+  "realm",
 ];
 
 const lists = ["subscriptions", "unsubscribed", "never_subscribed"] as const;
@@ -67,6 +68,7 @@ export class Mirror {
       this.state.realm_default_streams = event.default_streams;
     },
     presence: (event) => this.#presence(event),
+    realm: (event) => this.#realm(event.data),
     user_settings: (event) => {
       this.state.user_settings[event.property] = event.value;
     },
@@ -74,6 +76,11 @@ export class Mirror {
       this.state.realm_user_settings_defaults[event.property] = event.value;
     },
   };
+
+  #realm(data: Json): void {
+    for (const [name, value] of Object.entries(data)) this.state[`realm_${name}`] = value;
+    this.state.realm_allow_edit_history = this.state.realm_message_edit_history_visibility_policy !== "none";
+  }
 
   /** Every record of a channel, wherever the client keeps it. */
   #records(channelId: number): Json[] {
@@ -217,7 +224,7 @@ export class Mirror {
     for (const group of this.state.realm_user_groups) {
       group.members = group.members.filter((id: number) => id !== userId);
     }
-    const records = [this.state.streams, ...lists.map((name) => this.state[name])].flat();
+    const records = [this.state.streams, ...lists.map((name) => this.state[name]), realmPicture(this.state)].flat();
     for (const value of records.flatMap((record: Json) => Object.values(record)) as Json[]) {
       if (!Array.isArray(value?.direct_members)) continue;
       value.direct_members = value.direct_members.filter((id: number) => id !== userId);
@@ -274,12 +281,22 @@ const orders: Readonly<Record<string, string>> = {
   recent_private_conversations: "max_message_id",
 };
 
+/** Settings and permissions of the organization; without what older clients know a permission by (no event tells of it). */
+function realmPicture(state: Json): Json {
+  const isOther = /^realm_(users|non_active_users|user_groups|user_settings_defaults|default_streams|bots)$|_policy$/;
+  const kept = Object.entries(state).filter(
+    ([name]) => name.startsWith("realm_") && (!isOther.test(name) || /(topics|visibility)_policy$/.test(name)),
+  );
+  return Object.fromEntries(kept);
+}
+
 export function pictureOf(state: Json): Record<string, Json> {
   const picture: Record<string, Json> = {
     max_message_id: state.max_message_id,
     realm_default_streams: [...state.realm_default_streams].sort((a, b) => a - b),
     presences: state.presences,
     custom_profile_fields: state.custom_profile_fields,
+    realm: realmPicture(state),
     user_settings: state.user_settings,
     realm_user_settings_defaults: state.realm_user_settings_defaults,
     members_of_groups: Object.fromEntries(state.realm_user_groups.map(({ id, members }: Json) => [id, members])),
