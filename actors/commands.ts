@@ -3,10 +3,13 @@
  * random values and hashes that a decision needs (M4), and name their caller, whose role is looked up in the turn.
  */
 
-import type { GroupSettingName } from "../schemas/group-settings.ts";
+import type { Refusal } from "../schemas/errors.ts";
+import type { GroupSettingName, RealmGroupSettingName } from "../schemas/group-settings.ts";
 import type { GroupSettingChange, GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
 import type { ParsedContent } from "../src/domain/markdown/render.ts";
 import type { FieldData, FieldDraft } from "../src/domain/profile-fields.ts";
+import type { TopicPolicy } from "../src/domain/user-topics.ts";
+import type { GroupCreate, GroupMembersChange, GroupMembersRest, GroupUpdate } from "./commands/user-groups.ts";
 import type { Ticket } from "./effects.ts";
 
 /** Where a command goes. One live actor per address; commands to one address keep their order (M7). */
@@ -105,6 +108,12 @@ export interface ProfileFieldUpdate {
   readonly isEditableByUser: boolean | null;
 }
 
+/** A linkifier as a request describes it. */
+export interface LinkifierDraft {
+  readonly pattern: string;
+  readonly urlTemplate: string;
+}
+
 /** A value of a person's profile; null, "" and [] remove it. */
 export interface ProfileValueChange {
   readonly id: number;
@@ -142,6 +151,37 @@ export interface MembershipChange {
   } | null;
 }
 
+/** One person's policy for one topic; a channel by its id or name. */
+export interface UserTopicChange {
+  readonly channel: number | string;
+  readonly topic: string;
+  readonly policy: TopicPolicy;
+  /** What is answered where the channel is none that the caller may know. */
+  readonly unknown: Refusal;
+}
+
+interface TopicPlace {
+  readonly channelId: number;
+  readonly topic: string;
+}
+
+/** What is left to carry of people's policies for a topic that moves as a whole. */
+export interface TopicMove {
+  readonly from: TopicPlace;
+  readonly to: TopicPlace;
+  /** The target had messages. */
+  readonly isMerge: boolean;
+  /** Whose policies are looked at: first those for the target, then those for the source. */
+  readonly phase: "target" | "source";
+  readonly afterUserId: number;
+}
+
+/** A folder's description within its bounds, with its Markdown. */
+export interface FolderDescription {
+  readonly text: string;
+  readonly parsed: ParsedContent;
+}
+
 /** A request to PATCH /settings, looked at; null leaves a thing as it is. */
 export interface SettingsChange {
   /** Values of rows of `userSettings`. */
@@ -149,6 +189,14 @@ export interface SettingsChange {
   readonly fullName: string | null;
   /** `formerHash` is what the former password was verified against; null: it was wrong. */
   readonly password: { readonly formerHash: string | null; readonly hash: string } | null;
+}
+
+/** A request to PATCH /realm: values as they are stored, and changes of who holds permissions. */
+export interface RealmChange {
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly groups: Readonly<Partial<Record<RealmGroupSettingName, GroupSettingChange>>>;
+  /** Server switch of spec 4.3 (D6). */
+  readonly isWebPublicAllowed: boolean;
 }
 
 export interface QueueRegistration {
@@ -165,6 +213,7 @@ export interface MessagePost {
   /** Echo for the sending client: only its own queue sees it. */
   readonly queueId: string | null;
   readonly localId: string | null;
+  readonly isReadBySender: boolean;
 }
 
 /** Where somebody logs in from; `fingerprint` is a hash of program and coarse place. */
@@ -242,6 +291,8 @@ export interface CommandParams {
   };
   "user.change-settings": SettingsChange;
   "realm.change-settings-defaults": { readonly settings: Readonly<Record<string, unknown>> };
+  "realm.change-settings": RealmChange;
+  "realm.end-waiting-periods": Record<string, never>;
   "user.update": UserUpdate;
   "user.deactivate": UserDeactivation;
   "user.deactivate-self": Record<string, never>;
@@ -257,7 +308,25 @@ export interface CommandParams {
   "profile-field.delete": { readonly fieldId: number };
   "profile-values.sweep": { readonly fieldId: number; readonly afterUserId: number };
   "profile-data.set": { readonly data: readonly ProfileValueChange[] };
+  "linkifier.add": LinkifierDraft;
+  "linkifier.update": LinkifierDraft & { readonly id: number };
+  "linkifier.remove": { readonly id: number };
+  "linkifier.reorder": { readonly order: readonly number[] };
+  "group.create": GroupCreate;
+  "group.update": GroupUpdate;
+  "group.deactivate": { readonly groupId: number };
+  "group.change-members": GroupMembersChange;
+  "group-members.continue": GroupMembersRest;
   "channel.create": ChannelCreate;
+  "channel-folder.create": { readonly name: string; readonly description: FolderDescription };
+  /** null: not passed, so it stays. */
+  "channel-folder.update": {
+    readonly folderId: number;
+    readonly name: string | null;
+    readonly description: FolderDescription | null;
+    readonly isArchived: boolean | null;
+  };
+  "channel-folder.reorder": { readonly order: readonly number[] };
   "channel.update": ChannelUpdate;
   "channel.archive": { readonly channelId: number };
   "members.change": MembershipChange;
@@ -266,6 +335,8 @@ export interface CommandParams {
     readonly channelNames: readonly string[];
     readonly principals: readonly (number | string)[] | null;
   };
+  "user-topics.set": UserTopicChange;
+  "user-topics.move": TopicMove;
   "channel.find-first-message": { readonly channelId: number };
   "presence.persist": { readonly rows: readonly unknown[] };
   /** `login`: the key is for somebody who logs in just now. */

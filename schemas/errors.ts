@@ -107,6 +107,7 @@ export const refuse = {
       { empty_topic_display_name: name },
     ),
   invalidChannelId: () => refusal("BAD_REQUEST", "Invalid channel ID"),
+  invalidChannelName: (name: string) => refusal("BAD_REQUEST", `Invalid channel name '${name}'`),
   invalidMessage: () => refusal("BAD_REQUEST", "Invalid message(s)"),
   expectationMismatch: (fieldName: string) =>
     refusal("EXPECTATION_MISMATCH", `'${fieldName}' value does not match the expected value.`, {

@@ -4,6 +4,12 @@ import { fetchApiKey, regenerateApiKey } from "./authentication.ts";
 import { deleteAvatar, uploadAvatar } from "./avatars.ts";
 import { createBot, deactivateBot, getBots, regenerateBotKey, updateBot } from "./bots.ts";
 import {
+  createChannelFolder,
+  getChannelFolders,
+  reorderChannelFolders,
+  updateChannelFolder,
+} from "./channel-folders.ts";
+import {
   archiveChannel,
   createChannel,
   deleteTopic,
@@ -12,10 +18,12 @@ import {
   getStreams,
   updateChannel,
 } from "./channels.ts";
+
 import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { getMessage, getMessages, sendMessage } from "./messages.ts";
+import { addLinkifier, getLinkifiers, removeLinkifier, reorderLinkifiers, updateLinkifier } from "./linkifiers.ts";
+import { getMessage, getMessages, renderMessage, sendMessage } from "./messages.ts";
 import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, editNavigationView, getNavigationViews, removeNavigationView } from "./navigation-views.ts";
 import { setTypingStatus, updatePresence } from "./presence.ts";
@@ -29,6 +37,7 @@ import {
   updateProfileField,
 } from "./profile-fields.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
+import { updateRealm } from "./realm-settings.ts";
 import { createSavedSnippet, deleteSavedSnippet, editSavedSnippet, getSavedSnippets } from "./saved-snippets.ts";
 import { getServerSettings } from "./server.ts";
 import {
@@ -39,6 +48,18 @@ import {
 } from "./settings.ts";
 import { getUserStatus, updateStatus, updateStatusForUser } from "./status.ts";
 import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
+import {
+  createUserGroup,
+  deactivateUserGroup,
+  getIsUserGroupMember,
+  getUserGroupMembers,
+  getUserGroupSubgroups,
+  getUserGroups,
+  updateUserGroup,
+  updateUserGroupMembers,
+  updateUserGroupSubgroups,
+} from "./user-groups.ts";
+import { muteTopic, updateUserTopic } from "./user-topics.ts";
 import {
   createUser,
   deactivateOwnUser,
@@ -68,6 +89,7 @@ export const endpoints = [
   updateDisplaySettings,
   updateNotificationSettings,
   updateUserSettingsDefaults,
+  updateRealm,
   deactivateOwnUser,
   reactivateUser,
   updateStatus,
@@ -107,6 +129,20 @@ export const endpoints = [
   deleteProfileField,
   updateProfileData,
   removeProfileData,
+  getLinkifiers,
+  addLinkifier,
+  updateLinkifier,
+  removeLinkifier,
+  reorderLinkifiers,
+  createUserGroup,
+  getUserGroups,
+  updateUserGroup,
+  deactivateUserGroup,
+  getUserGroupMembers,
+  getIsUserGroupMember,
+  updateUserGroupMembers,
+  getUserGroupSubgroups,
+  updateUserGroupSubgroups,
   createChannel,
   getStreams,
   getChannel,
@@ -114,12 +150,19 @@ export const endpoints = [
   updateChannel,
   archiveChannel,
   deleteTopic,
+  createChannelFolder,
+  getChannelFolders,
+  reorderChannelFolders,
+  updateChannelFolder,
   getSubscriptions,
   subscribe,
   unsubscribe,
+  updateUserTopic,
+  muteTopic,
   sendMessage,
   getMessages,
   getMessage,
+  renderMessage,
   setTypingStatus,
   updatePresence,
   registerQueue,

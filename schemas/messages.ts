@@ -107,3 +107,15 @@ export const getMessage = defineEndpoint({
   ok: { message: Message, raw_content: Type.String() },
   errors: [],
 });
+
+export const renderMessage = defineEndpoint({
+  operationId: "render-message",
+  method: "POST",
+  path: "/messages/render",
+  authentication: "user",
+  effectiveness: "read",
+  summary: "The HTML that a message of the caller would have; nothing is sent.",
+  params: { content: Type.String() },
+  ok: { rendered: Type.String() },
+  errors: [],
+});

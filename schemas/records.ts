@@ -23,7 +23,14 @@ import type {
   StatusRecord,
   UserRecord,
 } from "./records/people.ts";
-import type { ChannelFolderRecord, UserTopicRecord } from "./records/places.ts";
+import type { ChannelFolderRecord, LinkifierRecord, TopicPolicyRecord, UserTopicRecord } from "./records/places.ts";
+import type {
+  MessageAttentionRecord,
+  MessageIndexRecord,
+  ReadExceptionRecord,
+  ReadFloorRecord,
+  ReadStateRecord,
+} from "./records/read-state.ts";
 import type {
   DeadLetterRecord,
   EventRecord,
@@ -37,6 +44,7 @@ import type { TopicsPolicy } from "./types.ts";
 
 export type * from "./records/people.ts";
 export type * from "./records/places.ts";
+export type * from "./records/read-state.ts";
 export type * from "./records/runtime.ts";
 
 /** What an organization is (spec 1). Values of realm settings that were never set are absent: see settings.ts. */
@@ -169,6 +177,7 @@ export interface Tables {
   groupMembers: { key: readonly [groupId: number, userId: number]; row: Empty };
   channelFolders: { key: number; row: ChannelFolderRecord };
   userTopics: { key: readonly [userId: number, channelId: number, foldedTopic: string]; row: UserTopicRecord };
+  topicPolicies: { key: readonly [channelId: number, foldedTopic: string, userId: number]; row: TopicPolicyRecord };
   channels: { key: number; row: ChannelRecord };
   subscriptions: { key: readonly [userId: number, channelId: number]; row: SubscriptionRecord };
   conversations: { key: number; row: ConversationRecord };
@@ -176,11 +185,19 @@ export interface Tables {
   directNames: { key: string; row: { readonly id: number } };
   directConversations: { key: readonly [userId: number, conversationId: number]; row: Empty };
   messages: { key: number; row: MessageRecord };
-  conversationMessages: { key: readonly [conversationId: number, messageId: number]; row: Empty };
+  conversationMessages: { key: readonly [conversationId: number, messageId: number]; row: MessageIndexRecord };
   channelMessages: {
     key: readonly [channelId: number, messageId: number];
-    row: { readonly conversationId: number };
+    row: { readonly conversationId: number } & MessageIndexRecord;
   };
+  /** Only for messages with the trait `callsAttention`. */
+  messageAttention: { key: number; row: MessageAttentionRecord };
+  readStates: { key: number; row: ReadStateRecord };
+  /** `kind` is one of `floorKinds`; the place is a channel, a conversation or a sender. */
+  readFloors: { key: readonly [kind: number, placeId: number, userId: number]; row: ReadFloorRecord };
+  readExceptions: { key: readonly [userId: number, messageId: number]; row: ReadExceptionRecord };
+  /** `flag` is one of `personalFlags`. */
+  messageFlags: { key: readonly [userId: number, flag: number, messageId: number]; row: Empty };
   snapshots: { key: string; row: SnapshotRecord };
   events: { key: number; row: EventRecord };
   queues: { key: string; row: QueueRecord };
@@ -206,6 +223,7 @@ export interface Tables {
   /** Requests of the last day, for their limit; the newest one's link is good. */
   emailChangeRequests: { key: readonly [userId: number, requestedAt: number, keyHash: string]; row: Empty };
   mails: { key: number; row: MailRecord };
+  linkifiers: { key: number; row: LinkifierRecord };
   logins: { key: readonly [userId: number, fingerprint: string]; row: LoginRecord };
 }
 
@@ -250,6 +268,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   groupMembers: [],
   channelFolders: ["id", "name", "description", "renderedDescription", "creatorId", "createdAt", "isArchived", "order"],
   userTopics: ["topic", "visibilityPolicy", "changedAt"],
+  topicPolicies: ["visibilityPolicy"],
   channels: [
     "id",
     "recipientId",
@@ -286,8 +305,13 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
     "mentionedUserIds",
     "mentionedGroupIds",
   ],
-  conversationMessages: [],
-  channelMessages: ["conversationId"],
+  conversationMessages: ["senderId", "traits"],
+  channelMessages: ["conversationId", "senderId", "traits"],
+  messageAttention: ["alertedUserIds", "participantIds"],
+  readStates: ["upTo", "at", "newest", "hasSenderFloors"],
+  readFloors: ["upTo", "at"],
+  readExceptions: ["isRead", "at"],
+  messageFlags: [],
   snapshots: ["version", "state", "context"],
   events: ["position", "at", "type", "audience", "body"],
   queues: ["id", "userId", "createdAt", "createdAtPosition", "lifespanMs", "client", "options"],
@@ -322,6 +346,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   emailChanges: ["userId", "newEmail", "createdAt"],
   emailChangeRequests: [],
   mails: ["id", "template", "to", "data", "createdAt", "attempts", "dueAt"],
+  linkifiers: ["id", "pattern", "urlTemplate", "order"],
   logins: ["seenAt"],
 };
 
@@ -341,5 +366,8 @@ export const counterNames = [
   "emoji",
   "mail",
   "channelFolder",
+  "linkifier",
+  /** Milliseconds: until when it was told whose waiting period is over. */
+  "waitingPeriodsEnded",
 ] as const;
 export type CounterName = (typeof counterNames)[number];

@@ -22,19 +22,24 @@ import { alertWordRoutes } from "./http/routes/alert-words.ts";
 import { authenticationRoutes } from "./http/routes/authentication.ts";
 import { avatarRoutes } from "./http/routes/avatars.ts";
 import { botRoutes } from "./http/routes/bots.ts";
+import { channelFolderRoutes } from "./http/routes/channel-folders.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
 import { draftRoutes } from "./http/routes/drafts.ts";
 import { emojiRoutes } from "./http/routes/emoji.ts";
+import { linkifierRoutes } from "./http/routes/linkifiers.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
 import { mutedUserRoutes } from "./http/routes/muted-users.ts";
 import { navigationViewRoutes } from "./http/routes/navigation-views.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
 import { profileFieldRoutes } from "./http/routes/profile-fields.ts";
+import { realmSettingRoutes } from "./http/routes/realm-settings.ts";
 import { savedSnippetRoutes } from "./http/routes/saved-snippets.ts";
 import { serverRoutes } from "./http/routes/server.ts";
 import { settingsRoutes } from "./http/routes/settings.ts";
 import { statusRoutes } from "./http/routes/status.ts";
 import { subscriptionRoutes } from "./http/routes/subscriptions.ts";
+import { userGroupRoutes } from "./http/routes/user-groups.ts";
+import { userTopicRoutes } from "./http/routes/user-topics.ts";
 import { userRoutes } from "./http/routes/users.ts";
 import { createApp, HttpServer, type TlsOptions, type WebApp } from "./http/server.ts";
 import type { Log } from "./log.ts";
@@ -260,6 +265,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...authenticationRoutes(passwords, rates),
       ...userRoutes(passwords),
       ...settingsRoutes({ passwords, rates }),
+      ...realmSettingRoutes(channelOptions),
       ...statusRoutes,
       ...navigationViewRoutes,
       ...savedSnippetRoutes,
@@ -271,13 +277,18 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...botRoutes,
       ...profileFieldRoutes,
       ...channelRoutes(channelOptions),
+      ...channelFolderRoutes,
       ...subscriptionRoutes(channelOptions),
+      ...linkifierRoutes,
+      ...userTopicRoutes,
+      ...userGroupRoutes(),
       ...messageRoutes,
       ...presenceRoutes({ limitsToAccessible: config.presenceLimitedToAccessible }),
       ...realtimeRoutes({
         hubOf,
         idleQueueTimeoutMs: config.idleQueueTimeoutMs,
         limitsPresence: config.presenceLimitedToAccessible,
+        webPublicStreamsEnabled: config.webPublicStreamsEnabled,
       }),
     ],
     rates,

@@ -6,9 +6,11 @@
 
 import { channelGroupSettingNames, channelGroupSettings } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
+import type { ChannelRecord, GroupRecord, UserRecord } from "../../schemas/records.ts";
+import { everybodyWithin } from "../../src/domain/group-permissions.ts";
 import { ascending } from "../../src/domain/group-values.ts";
 import { channelGroupId, hasMetadataAccess } from "../../src/domain/permissions.ts";
+import { supposing } from "../../src/domain/supposed-view.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
 import { endQueues } from "./user-sight.ts";
@@ -33,6 +35,27 @@ export function memberIdsWithin(view: View, groupId: number): ReadonlySet<number
   for (const id of view.groups.scope(groupId)?.ids ?? [])
     for (const memberId of view.groups.membersOf(id)) ids.add(memberId);
   return ids;
+}
+
+/**
+ * What of private channels appears and vanishes when a user group gets other members or subgroups.
+ * @param group its row as it will be
+ * @param joining ids of people who become direct members; `leaving`: who cease to be
+ */
+export function sightOfGroupChange(
+  view: View,
+  group: GroupRecord,
+  { joining, leaving }: { readonly joining: readonly number[]; readonly leaving: readonly number[] },
+): SightChange {
+  const channelIds = channelsKnownBy(view, group.id).map(({ id }) => id);
+  if (channelIds.length === 0) return { vanishing: [], appearing: [], gained: new Map() };
+  const [before, next] = [new Set(view.groups.get(group.id)?.subgroupIds), new Set(group.subgroupIds)];
+  const shifted = [...new Set([...before, ...next])].filter((id) => before.has(id) !== next.has(id));
+  const concerned = new Set([...joining, ...leaving, ...shifted.flatMap((id) => [...everybodyWithin(view, id)])]);
+  const members = new Set([...view.groups.membersOf(group.id), ...joining]);
+  for (const id of leaving) members.delete(id);
+  const after = supposing(view, { groups: new Map([[group.id, group]]), members: new Map([[group.id, members]]) });
+  return channelSight(view, after, channelIds, concerned);
 }
 
 export interface SightChange {

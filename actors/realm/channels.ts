@@ -11,9 +11,10 @@ import type { ChannelCreate, Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { updateBody, watchers } from "./channel-events.ts";
-import { botMessage, createdNotice, notices, silently } from "./channel-notices.ts";
+import { createdNotice, notices } from "./channel-notices.ts";
 import { type GroupChange, resolveGroupValue } from "./group-values.ts";
 import { changeMembers, isUnaware } from "./membership.ts";
+import { botMessage, silently } from "./notification-bot.ts";
 
 /** A channel that passed every check, with the anonymous groups that its permissions need. */
 export interface NewChannel {

@@ -1,10 +1,13 @@
 /** What a person's coming, going or changing role does to user groups (behaviour 2.8, 2.20, 3.1): events of members, no rows. */
-import { channelGroupSettingNames } from "../../schemas/group-settings.ts";
+import { channelGroupSettingNames, userGroupSettingNames } from "../../schemas/group-settings.ts";
 import type { ChannelRecord, GroupRecord, UserRecord } from "../../schemas/records.ts";
+import type { GroupSettingValue } from "../../schemas/types.ts";
+import { userGroupSettingId } from "../../src/domain/group-permissions.ts";
 import { channelGroupId } from "../../src/domain/permissions.ts";
 import { directSystemGroups } from "../../src/domain/system-groups.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
+import { groupUpdateEvent, membersEvent } from "./group-events.ts";
 
 /** After a change of role. Whoever is deactivated is shown in no group, before and after. */
 export function roleGroupEvents(view: View, before: UserRecord, after: UserRecord): Effect[] {
@@ -23,39 +26,51 @@ export function joinedGroupEvents(view: View, user: UserRecord): Effect[] {
 
 function memberEvent(view: View, op: "add_members" | "remove_members", name: string, user: UserRecord): Effect[] {
   const group = view.groups.system(name);
-  return group === undefined ? [] : [groupEvent(op, group, user)];
-}
-
-function groupEvent(op: "add_members" | "remove_members", group: GroupRecord, user: UserRecord): Effect {
-  return effects.emit("user_group", { op, group_id: group.id, user_ids: [user.id] }, { to: "realm" });
+  return group === undefined ? [] : membersEvent(group, op, [user.id]);
 }
 
 /**
  * Of somebody who is active again: clients took them out of every group when they were deactivated (behaviour 2.20), and out
- * of the permissions of channels that name them.
+ * of the permissions of channels and groups that name them.
  */
 export function returnedGroupEvents(view: View, user: UserRecord): Effect[] {
-  const named = view.groups
-    .ofMember(user.id)
-    .flatMap((id) => view.groups.get(id) ?? [])
-    .filter((group) => group.name !== null && group.isActive);
+  const own = view.groups.ofMember(user.id).flatMap((id) => view.groups.get(id) ?? []);
+  const named = own.filter((group) => group.name !== null);
+  // Nothing is looked through for who is named by no permission.
+  const isNamed = named.length < own.length;
   return [
     ...joinedGroupEvents(view, user),
-    ...named.map((group) => groupEvent("add_members", group, user)),
-    ...[...view.channels.all()].flatMap((channel) => permissionEvents(view, channel, user)),
+    ...named.flatMap((group) => membersEvent(group, "add_members", [user.id])),
+    ...(isNamed ? [...view.groups.all()].flatMap((group) => groupPermissionEvents(view, group, user)) : []),
+    ...(isNamed ? [...view.channels.all()].flatMap((channel) => permissionEvents(view, channel, user)) : []),
   ];
 }
 
 function permissionEvents(view: View, channel: ChannelRecord, user: UserRecord): Effect[] {
   return channelGroupSettingNames.flatMap((property) => {
-    const group = view.groups.get(channelGroupId(view, channel, property));
-    if (group === undefined || group.name !== null || !group.memberIds.includes(user.id)) return [];
-    // The person counts again, though the view still shows them as deactivated.
-    const value = {
-      direct_members: group.memberIds.filter((id) => id === user.id || view.users.get(id)?.isActive === true),
-      direct_subgroups: [...group.subgroupIds],
-    };
+    const value = valueWith(view, channelGroupId(view, channel, property), user);
+    if (value === null) return [];
     const body = { op: "update", property, value, stream_id: channel.id, name: channel.name };
     return [effects.emit("stream", body, { to: "channel-watchers", id: channel.id, except: [] })];
   });
+}
+
+function groupPermissionEvents(view: View, group: GroupRecord, user: UserRecord): Effect[] {
+  return userGroupSettingNames.flatMap((property) => {
+    const value = group.name === null ? null : valueWith(view, userGroupSettingId(view, group, property), user);
+    return value === null ? [] : [groupUpdateEvent(group, { [property]: value })];
+  });
+}
+
+/**
+ * A permission's value in output form, with somebody who counts again though the view still shows them as deactivated.
+ * @returns null: it does not name them
+ */
+function valueWith(view: View, groupId: number, user: UserRecord): GroupSettingValue | null {
+  const group = view.groups.get(groupId);
+  if (group === undefined || group.name !== null || !group.memberIds.includes(user.id)) return null;
+  return {
+    direct_members: group.memberIds.filter((id) => id === user.id || view.users.get(id)?.isActive === true),
+    direct_subgroups: [...group.subgroupIds],
+  };
 }

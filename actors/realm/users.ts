@@ -1,9 +1,13 @@
 /** New accounts (public API: create-user): addresses are unique. */
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
+import { userSettings } from "../../schemas/user-settings.ts";
+import { refuseSharedName } from "../../src/domain/own-account.ts";
 import { isReservedAddress } from "../../src/domain/people.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
+import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { statusBody } from "../../src/domain/status.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
@@ -12,6 +16,7 @@ import { effects } from "../effects.ts";
 import { newUser } from "./founding.ts";
 import { newSubscription } from "./subscription-records.ts";
 import { joinedGroupEvents } from "./user-groups.ts";
+import { waitingEffects } from "./waiting-period.ts";
 
 /** POST /users, and `cli create-user` (where the caller is the server itself). */
 export function createUser(_context: unknown, command: Command<"user.create">, view: View): Outcome {
@@ -21,6 +26,8 @@ export function createUser(_context: unknown, command: Command<"user.create">, v
   if (view.users.byEmail(params.email) !== undefined || isReservedAddress(params.email)) {
     return refuse.badRequest("Email is already in use.");
   }
+  const shared = refuseSharedName(view, params.fullName, null);
+  if (shared !== null) return shared;
   if (view.users.size >= limits.users_per_realm_max) return refuse.badRequest("Too many users");
   const user = {
     ...newUser({
@@ -30,7 +37,7 @@ export function createUser(_context: unknown, command: Command<"user.create">, v
       role: params.role,
       now: view.now,
     }),
-    settings: view.realm.userDefaults,
+    settings: firstSettings(view),
   };
   const defaults = [...view.channels.all()].filter((channel) => channel.isDefault && !channel.isArchived);
   // Not empty where the organization's default shares no presence: the state of /register says so, too.
@@ -49,6 +56,7 @@ export function createUser(_context: unknown, command: Command<"user.create">, v
       ? []
       : [effects.emit("user_status", { user_id: user.id, ...status }, { to: "realm" })]),
     ...joinedGroupEvents(view, user),
+    ...waitingEffects(view, user),
     ...joined.map((channel) =>
       effects.emit(
         "subscription",
@@ -57,4 +65,11 @@ export function createUser(_context: unknown, command: Command<"user.create">, v
       ),
     ),
   ]);
+}
+
+/** What the organization wants new people to start with; its language is theirs. */
+function firstSettings(view: View): UserRecord["settings"] {
+  const language = realmSetting(view, "default_language");
+  const own = language === userSettings.default_language.default ? {} : { default_language: language };
+  return { ...view.realm.userDefaults, ...own };
 }

@@ -3,10 +3,13 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { traitsOf } from "../../schemas/message-traits.ts";
 import type { ChannelRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import { checkGroupMentions } from "../../src/domain/group-permissions.ts";
 import type { RenderedContent } from "../../src/domain/markdown/render.ts";
 import { resolveContent } from "../../src/domain/markdown/resolve.ts";
 import { mentionResolver } from "../../src/domain/mention-resolver.ts";
+import { indexRow } from "../../src/domain/message-index.ts";
 import { hasChannelPermission, hasMetadataAccess, hasRealmPermission, isGuest } from "../../src/domain/permissions.ts";
+import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { emptyTopicName } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../commands.ts";
@@ -41,10 +44,15 @@ function postToChannel(
   if (rendered.hasChannelWildcard && !mayMentionEverybody(view, sender, channel)) {
     return refuse.channelWildcardNotAllowed();
   }
+  const forbidden = checkGroupMentions(view, rendered);
+  if (forbidden !== null) return forbidden;
   const post = writeMessage(context, asked, view, sender, rendered);
   const all = [
     ...post.effects,
-    effects.put("channelMessages", [channel.id, post.message.id], { conversationId: post.message.conversationId }),
+    effects.put("channelMessages", [channel.id, post.message.id], {
+      conversationId: post.message.conversationId,
+      ...indexRow(post.message),
+    }),
     effects.emit("message", messageEventBody(asked, post.message), { to: "channel", id: channel.id, also: [] }),
   ];
   if (context.id === null) {
@@ -80,10 +88,7 @@ function checkPostingToChannel(view: View, sender: UserRecord, channel: ChannelR
 /** Spec 2.4: the channel's policy, or the organization's when it inherits. */
 function checkTopicPolicy(view: View, channel: ChannelRecord, topic: string): Refusal | null {
   const name = emptyTopicName(view);
-  const policy =
-    channel.topicsPolicy === "inherit"
-      ? (view.realm.settings["topics_policy"] ?? "allow_empty_topic")
-      : channel.topicsPolicy;
+  const policy = channel.topicsPolicy === "inherit" ? realmSetting(view, "topics_policy") : channel.topicsPolicy;
   if (policy === "empty_topic_only" && topic !== "") {
     return refuse.onlyEmptyTopicAllowed(name);
   }
@@ -113,6 +118,8 @@ function postDirectly(
   const refused = checkDirectRecipients(view, sender, userIds) ?? checkInitiator(context, view, sender);
   if (refused !== null) return refused;
   const rendered = resolveContent(asked.params.parsed, mentionResolver(view, sender));
+  const forbidden = checkGroupMentions(view, rendered);
+  if (forbidden !== null) return forbidden;
   const post = writeMessage(context, asked, view, sender, rendered);
   const all = [
     ...post.effects,
@@ -162,6 +169,8 @@ function writeMessage(
       hasLink: rendered.hasLink,
       hasImage: rendered.hasImage,
       hasAttachment: rendered.hasAttachment,
+      mentionsPeople: rendered.mentionedUserIds.length + rendered.mentionedGroupIds.length > 0,
+      isUnreadBySender: !asked.params.isReadBySender,
     }),
     mentionedUserIds: rendered.mentionedUserIds,
     mentionedGroupIds: rendered.mentionedGroupIds,
@@ -172,7 +181,7 @@ function writeMessage(
       effects.count("message", message.id),
       ...(context.id === null ? [effects.count("recipient", conversationId)] : []),
       effects.put("messages", message.id, message),
-      effects.put("conversationMessages", [conversationId, message.id], {}),
+      effects.put("conversationMessages", [conversationId, message.id], indexRow(message)),
     ],
     context: { id: conversationId, lastMessageId: message.id },
   };

@@ -7,6 +7,7 @@ import { languages } from "../../schemas/languages.ts";
 import type { CredentialRecord, UserRecord } from "../../schemas/records.ts";
 import type { SettingKind } from "../../schemas/setting-rows.ts";
 import { type UserSettingName, userSettings } from "../../schemas/user-settings.ts";
+import { mayChangeName, refuseSharedName } from "../../src/domain/own-account.ts";
 import { apiEmail } from "../../src/domain/people.ts";
 import { changedSettings, type SettingChange, settingOf, storedSettings } from "../../src/domain/settings.ts";
 import type { View } from "../../src/domain/view.ts";
@@ -20,9 +21,13 @@ import { removeAllDrafts } from "./drafts.ts";
 export function changeSettings(_context: unknown, asked: Command<"user.change-settings">, view: View): Outcome {
   const user = callerOf(asked, view);
   if (user === null) return refuse.noSuchUser();
-  const { password } = asked.params;
+  const { password, fullName } = asked.params;
+  const isNamed = fullName !== null && mayChangeName(view, user);
+  const shared = isNamed ? refuseSharedName(view, fullName, user.id) : null;
+  if (shared !== null) return shared;
   const credential = view.row("credentials", user.id);
-  const changes = [...personalChanges(view, user, asked.params), ...awayEvent(user, asked.params)];
+  const wanted = { ...asked.params, fullName: isNamed ? fullName : null };
+  const changes = [...personalChanges(view, user, wanted), ...awayEvent(user, asked.params)];
   if (password === null) return done({}, changes);
   if (credential === undefined || credential.passwordHash !== password.formerHash) {
     return refuse.badRequest("Wrong password!");

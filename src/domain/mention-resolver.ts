@@ -4,6 +4,7 @@ import { fold } from "../../schemas/fold.ts";
 import { type SystemGroupName, systemGroups } from "../../schemas/group-settings.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { emojiUrl } from "./emoji/custom-emoji.ts";
+import { canMentionGroup, namedGroup } from "./group-permissions.ts";
 import type { Resolver } from "./markdown/render.ts";
 import { hasMetadataAccess } from "./permissions.ts";
 import { emptyTopicName, meantTopic } from "./topics.ts";
@@ -12,7 +13,7 @@ import type { View } from "./view.ts";
 export function mentionResolver(view: View, sender: UserRecord): Resolver {
   return {
     user: (name, id) => findUser(view, name, id),
-    group: (name) => findGroup(view, name),
+    group: (name) => findGroup(view, sender, name),
     channel(name) {
       const channel = view.channels.byName(name);
       if (channel === undefined || !hasMetadataAccess(view, sender, channel)) return null;
@@ -43,20 +44,15 @@ function findUser(view: View, name: string | null, id: number | null): { id: num
   return only === undefined || living.length > 1 ? null : { id: only.id, fullName: only.fullName };
 }
 
-function findGroup(view: View, name: string) {
-  const system = view.groups.system(name);
-  if (system !== undefined) {
-    return {
-      id: system.id,
-      name,
-      displayName: systemGroups[name as SystemGroupName].displayName,
-      mentionable: true,
-    };
-  }
-  for (const group of view.groups.all()) {
-    if (group.name !== null && fold(group.name) === fold(name) && group.isActive) {
-      return { id: group.id, name: group.name, displayName: group.name, mentionable: true };
-    }
-  }
-  return null;
+/** Exactly as it is written, else in any case; a deactivated group is nobody's to name. */
+function findGroup(view: View, sender: UserRecord, name: string) {
+  const ids = [view.groups.byName(name)?.id ?? 0, ...view.groups.named(name)];
+  const group = ids.flatMap((id) => namedGroup(view, id) ?? []).find(({ isActive }) => isActive);
+  if (group === undefined) return null;
+  return {
+    id: group.id,
+    name: group.name,
+    displayName: group.isSystem ? systemGroups[group.name as SystemGroupName].displayName : group.name,
+    mentionable: canMentionGroup(view, sender, group),
+  };
 }

@@ -9,6 +9,8 @@ import type { View } from "./view.ts";
 
 /** What is supposed to be there; null: gone. What is not named stays as it is. */
 export interface Supposition {
+  /** Another time, in milliseconds. */
+  readonly now?: number;
   readonly realm?: RealmRecord;
   readonly users?: ReadonlyMap<number, UserRecord>;
   readonly channels?: ReadonlyMap<number, ChannelRecord>;
@@ -18,8 +20,9 @@ export interface Supposition {
 }
 
 export function supposing(view: View, supposed: Supposition): View {
-  const { realm, users, channels } = supposed;
+  const { now, realm, users, channels } = supposed;
   return over(view, {
+    ...(now === undefined ? {} : { now }),
     ...(realm === undefined ? {} : { realm }),
     ...(users === undefined ? {} : { users: over(view.users, { get: (id) => users.get(id) ?? view.users.get(id) }) }),
     ...(channels === undefined
@@ -29,6 +32,8 @@ export function supposing(view: View, supposed: Supposition): View {
   });
 }
 
+const none: ReadonlySet<number> = new Set();
+
 function groupsOf(view: View, { groups = new Map(), members = new Map() }: Supposition): View["groups"] {
   const get = (id: number) => {
     const group = groups.get(id);
@@ -37,10 +42,10 @@ function groupsOf(view: View, { groups = new Map(), members = new Map() }: Suppo
   const scopes = new Map<number, ReturnType<typeof scopeOf>>();
   const membersOf = (id: number): ReadonlySet<number> => {
     const group = groups.get(id);
-    return (
-      members.get(id) ??
-      (group === undefined || group?.name !== null ? view.groups.membersOf(id) : new Set(group.memberIds))
-    );
+    if (group === null) return none;
+    // Members of a named group have rows of their own; those of an anonymous one stand in its row.
+    if (group !== undefined && group.name === null) return new Set(group.memberIds);
+    return members.get(id) ?? view.groups.membersOf(id);
   };
   const changed = [...new Set([...groups.keys(), ...members.keys()])];
   return over(view.groups, {

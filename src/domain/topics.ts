@@ -1,10 +1,11 @@
 /** Topic names: what a client means by one, and how the empty one is called (spec 2.4, 2.9, level 334; behaviour 1.8, 5.1). */
 import { limits } from "../../schemas/limits.ts";
+import { realmSetting } from "./realm-settings.ts";
 import { codePoints, truncate } from "./text.ts";
 import type { View } from "./view.ts";
 
 export function emptyTopicName(view: View): string {
-  return String(view.realm.settings["empty_topic_display_name"] ?? "general chat");
+  return realmSetting(view, "empty_topic_display_name");
 }
 
 /** Longer topics are cut, not refused, wherever they are named: so a stored name fits into a key, and any name finds it. */

@@ -10,6 +10,7 @@ import type {
   CounterName,
   GroupRecord,
   KeyOf,
+  LinkifierRecord,
   PresenceRecord,
   ProfileFieldRecord,
   ProfileValueRecord,
@@ -63,6 +64,10 @@ export interface GroupsView {
   system(name: string): GroupRecord | undefined;
   /** A group by its name, exactly as it is written; system groups and deactivated ones, too. */
   byName(name: string): GroupRecord | undefined;
+  /** Ids of all groups of that name, in whatever case, ascending. */
+  named(name: string): readonly number[];
+  /** How many groups have a name. */
+  readonly size: number;
   all(): Iterable<GroupRecord>;
   /** undefined: there is no such group. */
   scope(id: number): GroupScope | undefined;
@@ -120,6 +125,8 @@ export interface View {
   readonly groups: GroupsView;
   readonly realmEmoji: RealmEmojiView;
   readonly profiles: ProfilesView;
+  /** In the order in which they are tried. */
+  readonly linkifiers: readonly LinkifierRecord[];
   readonly peopleVersions: PeopleVersionsView;
   apiKey(hash: string): ApiKeyRecord | undefined;
   apiKeysOf(userId: number): readonly ApiKeyRecord[];

@@ -1,35 +1,53 @@
-/** User groups as clients know them (spec 2.5; behaviour 3.1, 3.6). */
+/** User groups as clients know them (spec 2.5; behaviour 3.1, 3.6), and who and what is within them. */
+import { userGroupSettingNames } from "../../schemas/group-settings.ts";
+import type { UserRecord } from "../../schemas/records.ts";
+import {
+  everybodyWithin,
+  isNamed,
+  type NamedGroup,
+  subgroupsWithin,
+  userGroupSettingId,
+} from "../domain/group-permissions.ts";
+import { ascending, shownGroupValue } from "../domain/group-values.ts";
+import { isMember } from "../domain/permissions.ts";
 import { seconds } from "../domain/presence.ts";
 import { directSystemGroups } from "../domain/system-groups.ts";
 import type { View } from "../domain/view.ts";
 import type { Section } from "./state-section.ts";
 
-export const userGroupsState: Section = (view) => {
-  const nobody = view.groups.system("role:nobody")?.id ?? 0;
-  const groups = [...view.groups.all()].filter((group) => group.name !== null && group.isActive);
+export const userGroupsState: Section = (view, _user, { includesDeactivatedGroups }) => ({
+  realm_user_groups: userGroups(view, includesDeactivatedGroups),
+});
+
+/** By id; system groups were made first. */
+export function userGroups(view: View, includesDeactivated: boolean) {
   const byRole = membersByRole(view);
+  return [...view.groups.all()]
+    .filter(isNamed)
+    .filter((group) => group.isActive || includesDeactivated)
+    .sort((a, b) => a.id - b.id)
+    .map((group) =>
+      groupBody(view, group, group.isSystem ? (byRole.get(group.name) ?? []) : directMembers(view, group)),
+    );
+}
+
+/** @param members ids of active direct members, ascending */
+export function groupBody(view: View, group: NamedGroup, members = directMembers(view, group)) {
   return {
-    realm_user_groups: groups.map((group) => ({
-      id: group.id,
-      name: group.name,
-      description: group.description,
-      members: group.isSystem
-        ? (byRole.get(group.name ?? "") ?? [])
-        : activeMembers(view, view.groups.membersOf(group.id)),
-      direct_subgroup_ids: [...group.subgroupIds],
-      creator_id: group.creatorId,
-      date_created: group.createdAt === null ? null : seconds(group.createdAt),
-      is_system_group: group.isSystem,
-      deactivated: !group.isActive,
-      can_add_members_group: nobody,
-      can_join_group: nobody,
-      can_leave_group: nobody,
-      can_manage_group: nobody,
-      can_mention_group: nobody,
-      can_remove_members_group: nobody,
-    })),
+    id: group.id,
+    name: group.name,
+    description: group.description,
+    members,
+    direct_subgroup_ids: [...group.subgroupIds],
+    creator_id: group.creatorId,
+    date_created: group.createdAt === null ? null : seconds(group.createdAt),
+    is_system_group: group.isSystem,
+    deactivated: !group.isActive,
+    ...Object.fromEntries(
+      userGroupSettingNames.map((name) => [name, shownGroupValue(view, userGroupSettingId(view, group, name))]),
+    ),
   };
-};
+}
 
 /** Direct members of the system groups, ascending. */
 function membersByRole(view: View): ReadonlyMap<string, number[]> {
@@ -46,6 +64,24 @@ function membersByRole(view: View): ReadonlyMap<string, number[]> {
 }
 
 /** Deactivated people keep their place and are not shown (behaviour 2.20). */
-function activeMembers(view: View, ids: Iterable<number>): number[] {
-  return [...ids].filter((id) => view.users.get(id)?.isActive === true).sort((a, b) => a - b);
+function directMembers(view: View, group: NamedGroup): number[] {
+  if (group.isSystem) return [...(membersByRole(view).get(group.name) ?? [])];
+  return ascending([...view.groups.membersOf(group.id)].filter((id) => view.users.get(id)?.isActive === true));
+}
+
+/** Ascending. */
+export function memberIds(view: View, group: NamedGroup, isDirectOnly: boolean): number[] {
+  return isDirectOnly ? directMembers(view, group) : ascending(everybodyWithin(view, group.id));
+}
+
+export function isGroupMember(view: View, group: NamedGroup, user: UserRecord, isDirectOnly: boolean): boolean {
+  if (!isDirectOnly) return isMember(view, user, group.id);
+  if (!user.isActive) return false;
+  if (!group.isSystem) return view.groups.membersOf(group.id).has(user.id);
+  return directSystemGroups(view, user).some((name) => name === group.name);
+}
+
+/** Ascending. */
+export function subgroupIds(view: View, group: NamedGroup, isDirectOnly: boolean): number[] {
+  return ascending(isDirectOnly ? group.subgroupIds : subgroupsWithin(view, group));
 }

@@ -94,6 +94,8 @@ export class LiveQueue {
     if (record.type === "typing" && record.body["message_type"] === "stream") {
       return this.can("stream_typing_notifications") || this.reader.kind === "socket";
     }
+    // Who asked for both knows the newer one (behaviour 4.3).
+    if (record.type === "muted_topics") return this.#types?.has("user_topic") !== true;
     const { archives } = record.audience;
     if (archives !== undefined && (archives === "shown") !== this.can("archived_channels")) return false;
     if (olderSettingsTypes.has(record.type)) return !this.can("user_settings_object");

@@ -60,6 +60,9 @@ export class RealmView implements View {
   get profiles() {
     return this.#projections.profiles;
   }
+  get linkifiers() {
+    return this.#projections.linkifiers.inOrder;
+  }
   get peopleVersions() {
     return this.#projections.peopleVersions;
   }

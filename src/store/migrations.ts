@@ -20,6 +20,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   groupMembers: 1,
   channelFolders: 1,
   userTopics: 1,
+  topicPolicies: 1,
   channels: 1,
   subscriptions: 1,
   conversations: 1,
@@ -29,6 +30,11 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   messages: 1,
   conversationMessages: 1,
   channelMessages: 1,
+  messageAttention: 1,
+  readStates: 1,
+  readFloors: 1,
+  readExceptions: 1,
+  messageFlags: 1,
   snapshots: 1,
   events: 1,
   queues: 1,
@@ -52,6 +58,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   emailChanges: 1,
   emailChangeRequests: 1,
   mails: 1,
+  linkifiers: 1,
   logins: 1,
 };
 

@@ -3,12 +3,13 @@ import { type Address, command } from "../../../actors/commands.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
-import { getMessage, getMessages, sendMessage } from "../../../schemas/messages.ts";
+import { getMessage, getMessages, renderMessage, sendMessage } from "../../../schemas/messages.ts";
 import type { ChannelRecord, MessageRecord, UserRecord } from "../../../schemas/records.ts";
-import { userSetting } from "../../../schemas/user-settings.ts";
 import { lookUp } from "../../domain/look-up.ts";
-import { parseContent } from "../../domain/markdown/render.ts";
-import { cutContent } from "../../domain/message-content.ts";
+import { resolveContent } from "../../domain/markdown/resolve.ts";
+import { mentionResolver } from "../../domain/mention-resolver.ts";
+import { parseMessage, readContent } from "../../domain/message-content.ts";
+import { flagsOf } from "../../domain/message-flags.ts";
 import { readNarrow, termsOf } from "../../domain/narrow.ts";
 import { personByAddress } from "../../domain/people.ts";
 import { canReadMessage, hasMetadataAccess } from "../../domain/permissions.ts";
@@ -16,10 +17,11 @@ import { checkChannelName, unprintablePosition } from "../../domain/text.ts";
 import { meantTopic } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
 import { fetchMessages } from "../../queries/message-fetch.ts";
-import { flagsOf, type MessageOptions, messageBody } from "../../queries/messages.ts";
+import { type MessageOptions, messageBody } from "../../queries/messages.ts";
 import { bind, callerOf, type Handled } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
 import type { Realm } from "../../runtime/realm.ts";
+import { isReadingClient } from "../client-name.ts";
 
 type SendParams = ParamsOf<typeof sendMessage>;
 type FetchParams = ParamsOf<typeof getMessages>;
@@ -36,10 +38,7 @@ export const messageRoutes = [
       ? channelAddress(realm.view, sender, params)
       : directAddress(realm.view, sender, params.to);
     if ("kind" in to) return to;
-    const parsed = parseContent(content, {
-      linkifiers: [],
-      translateEmoticons: userSetting(sender, "translate_emoticons"),
-    });
+    const parsed = parseMessage(realm.view, sender, content);
     return realm.dispatcher.ask(
       command(
         to,
@@ -50,6 +49,7 @@ export const messageRoutes = [
           client: call.client,
           queueId: params.queue_id ?? null,
           localId: params.local_id ?? null,
+          isReadBySender: params.read_by_sender ?? isReadingClient(call.client),
         },
         sender.id,
       ),
@@ -77,6 +77,14 @@ export const messageRoutes = [
     });
     return body === null ? refuse.invalidMessage() : ok({ message: body, raw_content: message.content });
   }),
+
+  bind(renderMessage, (call) => {
+    const { view } = call.realm;
+    const caller = callerOf(call);
+    const content = readContent(call.params.content);
+    if (typeof content !== "string") return content;
+    return ok({ rendered: resolveContent(parseMessage(view, caller, content), mentionResolver(view, caller)).html });
+  }),
 ];
 
 /** A message that says where it goes. */
@@ -93,12 +101,6 @@ function addressed(view: View, sender: UserRecord, params: SendParams): Addresse
   const fallback = isNowhere && isToChannel(params) ? view.row("bots", sender.id)?.defaultSendingChannelId : null;
   if (typeof fallback === "number") return { ...params, to: fallback };
   return to === undefined ? refuse.missing("to") : { ...params, to };
-}
-
-/** Trailing blanks go, what is too long is cut (behaviour 5.1). */
-function readContent(raw: string): string | Refusal {
-  if (raw.includes("\0")) return refuse.badRequest("Message must not contain null bytes");
-  return raw.trim() === "" ? refuse.badRequest("Message must not be empty") : cutContent(raw);
 }
 
 function channelAddress(view: View, sender: UserRecord, params: Addressed): Address | Refusal {

@@ -3,6 +3,7 @@
  * rows: domain/permissions.ts. What a group is made of at any depth is worked out once and forgotten when subgroups change.
  */
 
+import { fold } from "../../../schemas/fold.ts";
 import { type GroupScope, scopeOf } from "../../../schemas/group-scope.ts";
 import type { GroupRecord } from "../../../schemas/records.ts";
 import { type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
@@ -13,6 +14,7 @@ export class GroupsProjection implements Projection {
   readonly tables = ["groups", "groupMembers"] as const;
   readonly #byId = new Map<number, GroupRecord>();
   readonly #byName = new Map<string, number>();
+  readonly #byFoldedName = new Map<string, readonly number[]>();
   readonly #members = new Map<number, Set<number>>();
   /** Short lists: most people are in few groups, and a set of each would cost more than it holds. */
   readonly #groupsOf = new Map<number, readonly number[]>();
@@ -30,8 +32,8 @@ export class GroupsProjection implements Projection {
 
   #applyGroup(id: number, after: GroupRecord | null): void {
     const before = this.#byId.get(id);
-    if (!isSameList(before?.subgroupIds, after?.subgroupIds)) this.#scopes.clear();
-    if (before !== undefined && before.name !== null) this.#byName.delete(before.name);
+    if (!isSameList(before?.subgroupIds, after?.subgroupIds)) this.#forgetScopes(id);
+    if (before?.name !== after?.name) this.#rename(id, before?.name ?? null, after?.name ?? null);
     // Members of a named group have rows of their own; those of an anonymous one stand in its row.
     for (const userId of before?.memberIds ?? []) this.#place(id, userId, false);
     for (const userId of after?.memberIds ?? []) this.#place(id, userId, true);
@@ -40,7 +42,23 @@ export class GroupsProjection implements Projection {
       return;
     }
     this.#byId.set(id, after);
-    if (after.name !== null) this.#byName.set(after.name, id);
+  }
+
+  /** What does not contain the group stays as it was worked out: a new channel's anonymous groups concern nobody else. */
+  #forgetScopes(id: number): void {
+    for (const [containerId, scope] of this.#scopes) if (scope.ids.has(id)) this.#scopes.delete(containerId);
+  }
+
+  #rename(id: number, before: string | null, after: string | null): void {
+    if (before !== null) {
+      if (this.#byName.get(before) === id) this.#byName.delete(before);
+      const left = this.named(before).filter((other) => other !== id);
+      if (left.length === 0) this.#byFoldedName.delete(fold(before));
+      else this.#byFoldedName.set(fold(before), left);
+    }
+    if (after === null) return;
+    this.#byName.set(after, id);
+    this.#byFoldedName.set(fold(after), sortedNumbers([...this.named(after), id]));
   }
 
   #place(groupId: number, userId: number, isIn: boolean): void {
@@ -74,6 +92,14 @@ export class GroupsProjection implements Projection {
     return id === undefined ? undefined : this.#byId.get(id);
   }
 
+  named(name: string): readonly number[] {
+    return this.#byFoldedName.get(fold(name)) ?? [];
+  }
+
+  get size(): number {
+    return this.#byName.size;
+  }
+
   all(): Iterable<GroupRecord> {
     return this.#byId.values();
   }
@@ -98,6 +124,7 @@ export class GroupsProjection implements Projection {
     return {
       byId: sortedEntries(this.#byId),
       byName: sortedEntries(this.#byName),
+      byFoldedName: sortedEntries(this.#byFoldedName),
       members: sortedEntries(this.#members).map(([id, members]) => [id, sortedNumbers(members)]),
       groupsOf: sortedEntries(this.#groupsOf).map(([id, groups]) => [id, sortedNumbers(groups)]),
     };

@@ -5,6 +5,7 @@ import { BotsProjection } from "./bots.ts";
 import { ChannelsProjection, SubscriptionsProjection } from "./channels.ts";
 import { RealmEmojiProjection } from "./emoji.ts";
 import { GroupsProjection } from "./groups.ts";
+import { LinkifiersProjection } from "./linkifiers.ts";
 import { PeopleVersions } from "./people-versions.ts";
 import { ProfilesProjection } from "./profiles.ts";
 import type { Delta, Projection } from "./projection.ts";
@@ -23,6 +24,7 @@ export class RealmProjections {
   readonly presence = new PresenceProjection();
   readonly realmEmoji = new RealmEmojiProjection();
   readonly profiles = new ProfilesProjection();
+  readonly linkifiers = new LinkifiersProjection();
   readonly peopleVersions = new PeopleVersions();
   readonly #byTable = new Map<TableName, Projection[]>();
   readonly #counted = new Set<TableName>(this.peopleVersions.tables);
@@ -50,6 +52,7 @@ export class RealmProjections {
       this.presence,
       this.realmEmoji,
       this.profiles,
+      this.linkifiers,
     ];
   }
 

@@ -1,0 +1,22 @@
+/** What a user group may be called (behaviour 3.6). */
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import { codePoints } from "./text.ts";
+import type { View } from "./view.ts";
+
+/** Beginnings that would be taken for something else: system groups and the words of mentions. */
+const forbiddenBeginnings = ["@", "role:", "user:", "stream:", "channel:"] as const;
+
+export function checkGroupName(name: string): Refusal | null {
+  if (name.trim() === "") return refuse.badRequest("User group name can't be empty!");
+  if (codePoints(name) > limits.group_name_code_points_max) {
+    return refuse.badRequest(`User group name cannot exceed ${limits.group_name_code_points_max} characters.`);
+  }
+  const beginning = forbiddenBeginnings.find((candidate) => name.startsWith(candidate));
+  return beginning === undefined ? null : refuse.badRequest(`User group name cannot start with '${beginning}'.`);
+}
+
+/** Deactivated groups keep their names. */
+export function checkGroupNameFree(view: View, name: string): Refusal | null {
+  return view.groups.byName(name) === undefined ? null : refuse.badRequest(`User group '${name}' already exists.`);
+}

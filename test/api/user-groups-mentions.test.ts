@@ -1,0 +1,101 @@
+/** Who may mention a user group (spec 2.5; behaviour 3.6, 5.1): in channels and directly; silent mentions are free. */
+import t from "tap";
+import { roles } from "../../schemas/types.ts";
+import type { Client } from "../support/client.ts";
+import { outcome, personOf, refusal, systemGroup } from "../support/conversation.ts";
+import { createGroup, people } from "../support/groups.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const moderator = await personOf(server, "moderator", roles.moderator);
+const guest = await personOf(server, "guest", roles.guest);
+const group = (name: string) => systemGroup(server, `role:${name}`);
+await owner.post("/users/me/subscriptions", {
+  subscriptions: [{ name: "general" }],
+  principals: [guest.userId, member.userId],
+});
+
+const inChannel = (by: Client, content: string) =>
+  by.post("/messages", { type: "channel", to: "general", topic: "t", content });
+const directly = (by: Client, content: string) => by.post("/messages", { type: "direct", to: [owner.userId], content });
+const notAllowed = (name: string) => refusal(`You are not allowed to mention user group '${name}'.`);
+
+async function read(by: Client, id: number) {
+  return (await by.get(`/messages/${id}`)).body.message;
+}
+
+t.test("[behaviour 3.6] everyone may mention a new group, guests too, and its members are mentioned", async (t) => {
+  const inner = await createGroup(owner, "inner crew", [member]);
+  const id = await createGroup(owner, "crew", [], { subgroups: [inner] });
+  for (const by of [guest, member, owner]) {
+    const { body } = await inChannel(by, "hello @*crew*");
+    t.ok(body.id, JSON.stringify(body));
+    t.match(
+      (await read(owner, body.id)).content,
+      `<span class="user-group-mention" data-user-group-id="${id}">@crew</span>`,
+    );
+    t.ok((await read(member, body.id)).flags.includes("mentioned"), "through a group within");
+    t.notOk((await read(guest, body.id)).flags.includes("mentioned"));
+  }
+});
+
+t.test("[behaviour 5.1] who is not in can_mention_group is refused; a silent mention is free", async (t) => {
+  await createGroup(owner, "quiet", [member], {
+    can_mention_group: { direct_members: [member.userId], direct_subgroups: [group("moderators")] },
+  });
+  for (const send of [inChannel, directly]) {
+    for (const by of [member, moderator, owner]) t.equal((await send(by, "@*quiet* listen")).status, 200);
+    t.strictSame(outcome(await send(guest, "@*quiet* listen")), notAllowed("quiet"));
+    t.equal((await send(guest, "@_*quiet* listen")).status, 200);
+    t.equal((await send(guest, "`@*quiet*` is code")).status, 200);
+  }
+  await createGroup(owner, "closed", [], { can_mention_group: group("nobody") });
+  t.strictSame(outcome(await inChannel(owner, "@*closed*")), notAllowed("closed"), "by no role");
+});
+
+t.test("[behaviour 3.5] a guest who is named may mention: everyone could", async (t) => {
+  await createGroup(owner, "guests' own", [], { can_mention_group: people(guest) });
+  t.equal((await inChannel(guest, "@*guests' own*")).status, 200);
+  t.strictSame(outcome(await inChannel(member, "@*guests' own*")), notAllowed("guests' own"));
+});
+
+t.test("[behaviour 3.1] system groups are mentioned by nobody, silently by anybody", async (t) => {
+  for (const by of [owner, member, guest]) {
+    t.strictSame(outcome(await inChannel(by, "@*role:members* hear")), notAllowed("role:members"));
+    const { body } = await inChannel(by, "@_*role:members* hear");
+    t.match((await read(by, body.id)).content, `data-user-group-id="${group("members")}">Members</span>`);
+  }
+});
+
+t.test("[spec 2.5] a deactivated group cannot be mentioned: the words stay what they are", async (t) => {
+  const id = await createGroup(owner, "resting", [member]);
+  await owner.post(`/user_groups/${id}/deactivate`);
+  for (const content of ["@*resting* here", "@_*resting* here", "@*nobody knows* here"]) {
+    const { body } = await inChannel(member, content);
+    t.notMatch((await read(member, body.id)).content, "user-group-mention");
+    t.notOk((await read(member, body.id)).flags.includes("mentioned"));
+  }
+  await owner.patch(`/user_groups/${id}`, { deactivated: false });
+  const { body } = await inChannel(owner, "@*resting* here");
+  t.ok((await read(member, body.id)).flags.includes("mentioned"));
+});
+
+t.test("[public API] a group is found in any case, exactly as it is written first", async (t) => {
+  const upper = await createGroup(owner, "Ops");
+  const lower = await createGroup(owner, "ops");
+  const named = async (name: string) => {
+    const { body } = await inChannel(member, `@*${name}*`);
+    return Number(/data-user-group-id="(\d+)"/.exec((await read(member, body.id)).content)?.[1]);
+  };
+  t.equal(await named("Ops"), upper);
+  t.equal(await named("ops"), lower);
+  t.equal(await named("OPS"), upper, "the older one");
+  await owner.post(`/user_groups/${upper}/deactivate`);
+  t.equal(await named("Ops"), lower, "of those that are active");
+  await owner.patch(`/user_groups/${lower}`, { name: "tools" });
+  t.equal(await named("TOOLS"), lower);
+  const { body } = await inChannel(member, "@*ops*");
+  t.notMatch((await read(member, body.id)).content, "user-group-mention");
+});

@@ -1,0 +1,547 @@
+/**
+ * User groups that begin, change, end and begin again (spec 2.5, 3, 4.6; behaviour 2.6, 3.6; public API: create-user-group,
+ * get-user-groups, deactivate-user-group): who may, what is refused with which text, and what is there afterwards.
+ */
+import t from "tap";
+import { command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { GroupRecord } from "../../schemas/records.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Params } from "../support/client.ts";
+import {
+  botOf,
+  createChannel,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  success,
+  systemGroup,
+} from "../support/conversation.ts";
+import { createGroup, groupSeenBy, people } from "../support/groups.ts";
+import { writeMany } from "../support/rows.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const other = await personOf(server, "other");
+const moderator = await personOf(server, "moderator", roles.moderator);
+const administrator = await personOf(server, "administrator", roles.administrator);
+const guest = await personOf(server, "guest", roles.guest);
+const bot = await botOf(server, "bot", owner);
+const group = (name: string) => systemGroup(server, `role:${name}`);
+const insufficient = refusal("Insufficient permission");
+
+let made = 0;
+const freshName = () => `group ${++made}`;
+
+/** Every setting of spec 2.5: default, and whether guests may hold it (behaviour 3.6). */
+const settings: Readonly<Record<string, { default: (creator: number) => unknown; allowsEveryone: boolean }>> = {
+  can_add_members_group: {
+    default: (creator) => ({ direct_members: [creator], direct_subgroups: [] }),
+    allowsEveryone: false,
+  },
+  can_join_group: { default: () => group("nobody"), allowsEveryone: false },
+  can_leave_group: { default: () => group("everyone"), allowsEveryone: true },
+  can_manage_group: {
+    default: (creator) => ({ direct_members: [creator], direct_subgroups: [] }),
+    allowsEveryone: false,
+  },
+  can_mention_group: { default: () => group("everyone"), allowsEveryone: true },
+  can_remove_members_group: { default: () => group("nobody"), allowsEveryone: false },
+};
+
+t.test("[behaviour 3.6] a new group has its record, with the defaults of its settings", async (t) => {
+  const before = Math.floor(Date.now() / 1000);
+  const id = await createGroup(member, "first", [other, member], { subgroups: [group("moderators"), group("owners")] });
+  const { date_created: at, ...record } = await groupSeenBy(other, id);
+  t.strictSame(record, {
+    id,
+    name: "first",
+    description: "about first",
+    members: [member.userId, other.userId].sort((a, b) => a - b),
+    direct_subgroup_ids: [group("owners"), group("moderators")],
+    creator_id: member.userId,
+    is_system_group: false,
+    deactivated: false,
+    ...Object.fromEntries(Object.entries(settings).map(([name, row]) => [name, row.default(member.userId)])),
+  });
+  t.ok(at >= before && at <= before + 60, "seconds");
+});
+
+t.test(
+  "[behaviour 3.1] system groups: their records, members by role, and nobody holds their permissions",
+  async (t) => {
+    const { body } = await member.get("/user_groups");
+    const listed = body.user_groups.map((each: { id: number }) => each.id);
+    t.strictSame(
+      listed,
+      [...listed].sort((a: number, b: number) => a - b),
+      "by id",
+    );
+    const named = Object.fromEntries(body.user_groups.map((each: { name: string }) => [each.name, each]));
+    for (const [name, within, direct] of [
+      ["nobody", [], []],
+      ["owners", [], [owner]],
+      ["administrators", ["owners"], [administrator]],
+      ["moderators", ["administrators"], [moderator]],
+      ["everyone", ["members"], [guest]],
+      ["internet", ["everyone"], []],
+    ] as const) {
+      const record = named[`role:${name}`];
+      t.strictSame(
+        record.direct_subgroup_ids,
+        within.map((each) => group(each)),
+        name,
+      );
+      t.strictSame(
+        record.members,
+        direct.map((each) => each.userId),
+        name,
+      );
+      t.equal(record.is_system_group, true);
+      t.equal(record.creator_id, null);
+      for (const setting of Object.keys(settings)) t.equal(record[setting], group("nobody"), `${name} ${setting}`);
+    }
+  },
+);
+
+t.test("[behaviour 3.6] rules of names, on creation and on renaming, in their order", async (t) => {
+  const id = await createGroup(owner, "to be renamed");
+  await createGroup(owner, "Taken");
+  const asleep = await createGroup(owner, "asleep");
+  t.strictSame(outcome(await owner.post(`/user_groups/${asleep}/deactivate`)), success());
+  const long = limits.group_name_code_points_max;
+  const refused: [string, string][] = [
+    ["", "User group name can't be empty!"],
+    ["  \t", "User group name can't be empty!"],
+    ["x".repeat(long + 1), `User group name cannot exceed ${long} characters.`],
+    [`@${"x".repeat(long)}`, `User group name cannot exceed ${long} characters.`],
+    ["@all", "User group name cannot start with '@'."],
+    ["role:kings", "User group name cannot start with 'role:'."],
+    ["user:1", "User group name cannot start with 'user:'."],
+    ["stream:1", "User group name cannot start with 'stream:'."],
+    ["channel:1", "User group name cannot start with 'channel:'."],
+    ["Taken", "User group 'Taken' already exists."],
+    ["asleep", "User group 'asleep' already exists."],
+  ];
+  for (const [name, msg] of refused) {
+    const created = await owner.post("/user_groups/create", { name, description: "", members: [] });
+    t.strictSame(outcome(created), refusal(msg), `create ${name}`);
+    t.strictSame(outcome(await owner.patch(`/user_groups/${id}`, { name })), refusal(msg), `rename to ${name}`);
+  }
+  // Case matters, spaces stay, and length counts characters as people see them.
+  for (const name of ["taken", " blanks ", "Role:x", "🍎".repeat(long)]) {
+    t.strictSame(outcome(await owner.patch(`/user_groups/${id}`, { name })), success(), name);
+    t.equal((await groupSeenBy(owner, id)).name, name);
+  }
+});
+
+t.test("[S3] a description has its bound", async (t) => {
+  const bound = limits.group_description_code_points_max;
+  const id = await createGroup(owner, freshName(), [], { description: "🍎".repeat(bound) });
+  t.equal((await groupSeenBy(owner, id)).description.length, 2 * bound);
+  const long = { description: "x".repeat(bound + 1) };
+  const msg = `description is too long (limit: ${bound} characters)`;
+  t.strictSame(outcome(await owner.patch(`/user_groups/${id}`, long)), refusal(msg));
+  const created = await owner.post("/user_groups/create", { name: freshName(), members: [], ...long });
+  t.strictSame(outcome(created), refusal(msg));
+});
+
+t.test("[public API] creation needs name, description and members that are there", async (t) => {
+  const gone = await personOf(server, "gone");
+  await owner.delete(`/users/${gone.userId}`);
+  const asleep = await createGroup(owner, freshName());
+  await owner.post(`/user_groups/${asleep}/deactivate`);
+  const complete = { name: "complete", description: "", members: [] };
+  for (const missing of Object.keys(complete)) {
+    const answer = await owner.post("/user_groups/create", { ...complete, [missing]: undefined });
+    t.match(answer.body, { code: "REQUEST_VARIABLE_MISSING", var_name: missing });
+  }
+  const refused: [Params, string | RegExp][] = [
+    [{ members: [9999] }, "Invalid user ID: 9999"],
+    [{ members: [gone.userId] }, `Invalid user ID: ${gone.userId}`],
+    [{ members: "everybody" }, "members is not valid JSON"],
+    [{ members: ["2"] }, "members[0] is not an integer"],
+    [{ members: { a: 1 } }, "members is not a list"],
+    [{ subgroups: [9999] }, "Invalid user group ID: 9999"],
+    [{ subgroups: [asleep] }, "User group is deactivated."],
+    [{ can_join_group: 9999 }, "Invalid user group"],
+    [{ can_join_group: asleep }, "User group is deactivated."],
+    [{ can_join_group: { new: 2 } }, /can_join_group/],
+  ];
+  for (const [broken, msg] of refused) {
+    const { body } = await owner.post("/user_groups/create", { ...complete, ...broken });
+    t.match(body, { result: "error", code: "BAD_REQUEST", msg }, JSON.stringify(broken));
+  }
+  t.notOk((await owner.get("/user_groups")).body.user_groups.some((each: Params) => each["name"] === "complete"));
+});
+
+t.test("[public API] of several broken rules, the first in order is told", async (t) => {
+  const rules: [Params, RegExp][] = [
+    [{ members: [9999] }, /^Invalid user ID/],
+    [{ name: "@x" }, /cannot start with/],
+    [{ can_mention_group: 9999 }, /^Invalid user group$/],
+    [{ subgroups: [9999] }, /^Invalid user group ID/],
+  ];
+  for (const [index, [broken, msg]] of rules.entries()) {
+    const later = Object.assign({}, ...rules.slice(index + 1).map(([params]) => params));
+    const all = { name: freshName(), description: "", members: [], ...later, ...broken };
+    t.match((await owner.post("/user_groups/create", all)).body.msg, msg);
+  }
+});
+
+t.test("[spec 2.2, 2.5] every setting takes both forms, directly and as {new, old}", async (t) => {
+  for (const name of Object.keys(settings)) {
+    const id = await createGroup(member, freshName(), [], { [name]: group("moderators") });
+    t.equal((await groupSeenBy(owner, id))[name], group("moderators"), name);
+    const forms: [unknown, unknown][] = [
+      [people(other, member), people(other, member)],
+      [{ direct_members: [other.userId], direct_subgroups: [group("owners"), group("owners")] }, undefined],
+      [{ direct_members: [], direct_subgroups: [group("members")] }, group("members")],
+      [{ direct_members: [], direct_subgroups: [] }, group("nobody")],
+      [group("fullmembers"), group("fullmembers")],
+      [id, id],
+    ];
+    for (const [sent, shown] of forms) {
+      t.strictSame(outcome(await owner.patch(`/user_groups/${id}`, { [name]: { new: sent } })), success(), name);
+      const given = (await groupSeenBy(owner, id))[name];
+      t.strictSame(given, shown ?? { direct_members: [other.userId], direct_subgroups: [group("owners")] });
+    }
+  }
+});
+
+t.test("[spec 2.5] which system groups may hold a setting", async (t) => {
+  const id = await createGroup(owner, freshName());
+  for (const [name, { allowsEveryone }] of Object.entries(settings)) {
+    const cannot = (role: string) => refusal(`'${name}' setting cannot be set to 'role:${role}' group.`);
+    const tried = async (role: string) => {
+      const created = await owner.post("/user_groups/create", {
+        name: freshName(),
+        description: "",
+        members: [],
+        [name]: group(role),
+      });
+      const changed = await owner.patch(`/user_groups/${id}`, { [name]: { new: group(role) } });
+      t.equal(created.status, changed.status, "the same on creation");
+      return outcome(changed);
+    };
+    t.strictSame(await tried("internet"), cannot("internet"));
+    t.strictSame(await tried("everyone"), allowsEveryone ? success() : cannot("everyone"));
+    t.strictSame(await tried("owners"), name === "can_mention_group" ? cannot("owners") : success());
+    for (const role of ["nobody", "administrators", "moderators", "fullmembers", "members"]) {
+      t.strictSame(await tried(role), success(), `${name} ${role}`);
+    }
+  }
+});
+
+t.test("[spec 2.2, D16] `old` must hold, the same value is silent success, and all or nothing is done", async (t) => {
+  const id = await createGroup(owner, freshName());
+  const path = `/user_groups/${id}`;
+  const mismatch = refusal("'old' value does not match the expected value.", "EXPECTATION_MISMATCH", 400, {
+    field_name: "old",
+  });
+  const wrong = {
+    can_join_group: { new: group("members"), old: group("owners") },
+    name: "never",
+    description: "never",
+  };
+  t.strictSame(outcome(await owner.patch(path, wrong)), mismatch);
+  t.not((await groupSeenBy(owner, id)).name, "never", "nothing of the request was done");
+  const right = { can_join_group: { new: group("members"), old: group("nobody") } };
+  t.strictSame(outcome(await owner.patch(path, right)), success());
+  t.strictSame(outcome(await owner.patch(path, right)), mismatch, "once");
+  const sets = {
+    new: { direct_members: [other.userId, member.userId], direct_subgroups: [] },
+    old: { direct_members: [], direct_subgroups: [group("members")] },
+  };
+  t.strictSame(outcome(await owner.patch(path, { can_join_group: sets })), success(), "compared in normal form");
+  const same = { new: sets.new, old: { direct_members: [member.userId, other.userId], direct_subgroups: [] } };
+  t.strictSame(outcome(await owner.patch(path, { can_join_group: same })), success(), "as sets");
+  t.strictSame(
+    outcome(await owner.patch(path, { can_join_group: { new: 9999, old: null } })),
+    refusal("Invalid user group"),
+  );
+  for (const value of [{}, { old: 1 }, { new: "x" }, 5, null]) {
+    t.match((await owner.patch(path, { can_join_group: value })).body, { code: "BAD_REQUEST", msg: /can_join_group/ });
+  }
+});
+
+t.test(
+  "[behaviour 3.2] the group behind people named directly is used again, removed, and nobody else's",
+  async (t) => {
+    const { view } = realmOf(server);
+    const id = await createGroup(owner, freshName());
+    const path = `/user_groups/${id}`;
+    const behind = () => view.groups.get(id)?.settings.can_manage_group ?? 0;
+    const [first, count] = [behind(), [...view.groups.all()].length];
+    await owner.patch(path, { can_manage_group: { new: people(owner, other) } });
+    t.equal(behind(), first, "used again");
+    t.strictSame(outcome(await owner.patch(path, { can_join_group: { new: first } })), refusal("Invalid user group"));
+    t.strictSame(outcome(await owner.get(`/user_groups/${first}/members`)), refusal("Invalid user group"));
+    t.strictSame(outcome(await owner.patch(`/user_groups/${first}`, { name: "x" })), refusal("Invalid user group"));
+    await owner.patch(path, { can_manage_group: { new: group("owners") } });
+    t.equal([...view.groups.all()].length, count - 1, "removed");
+    const both = { can_manage_group: { new: people(other) }, can_leave_group: { new: people(member) } };
+    t.strictSame(outcome(await owner.patch(path, both)), success(), "two at once take two ids");
+    t.match(await groupSeenBy(owner, id), { can_manage_group: people(other), can_leave_group: people(member) });
+  },
+);
+
+t.test("[behaviour 2.6] a request must say something, about a group that is there", async (t) => {
+  const id = await createGroup(owner, freshName());
+  t.strictSame(outcome(await owner.patch(`/user_groups/${id}`)), refusal("No new data supplied"));
+  t.strictSame(outcome(await owner.patch("/user_groups/9999")), refusal("No new data supplied"));
+  t.strictSame(outcome(await owner.patch("/user_groups/9999", { name: "x" })), refusal("Invalid user group"));
+  t.strictSame(outcome(await owner.patch(`/user_groups/${id}`, { deactivated: true })), success());
+  t.equal((await groupSeenBy(owner, id)).deactivated, false, "true does nothing");
+  const unknown = await owner.patch(`/user_groups/${id}`, { name: "known", colour: "red" });
+  t.strictSame(outcome(unknown), success({ ignored_parameters_unsupported: ["colour"] }));
+  t.match((await owner.patch(`/user_groups/${id}`, { deactivated: "no" })).body.msg, /^deactivated is not/);
+});
+
+t.test("[behaviour 2.6, S1] roles: guests and bots are refused, system groups are nobody's to change", async (t) => {
+  const id = await createGroup(owner, freshName());
+  const calls: ((by: typeof owner) => ReturnType<typeof owner.get>)[] = [
+    (by) => by.get("/user_groups"),
+    (by) => by.post("/user_groups/create", { name: "x", description: "", members: [] }),
+    (by) => by.patch(`/user_groups/${id}`, { name: "x" }),
+    (by) => by.post(`/user_groups/${id}/deactivate`),
+    (by) => by.get(`/user_groups/${id}/members`),
+    (by) => by.get(`/user_groups/${id}/members/${by.userId}`),
+    (by) => by.post(`/user_groups/${id}/members`, { add: [by.userId] }),
+    (by) => by.get(`/user_groups/${id}/subgroups`),
+    (by) => by.post(`/user_groups/${id}/subgroups`, { add: [group("members")] }),
+  ];
+  for (const call of calls) {
+    t.strictSame(outcome(await call(guest)), refusal("Not allowed for guest users"));
+    t.strictSame(outcome(await call(bot)), refusal("This endpoint does not accept bot requests."));
+    t.equal((await call(owner.anonymous())).status, 401);
+  }
+  for (const name of ["nobody", "owners", "members", "everyone", "internet"]) {
+    const path = `/user_groups/${group(name)}`;
+    for (const answer of [
+      await owner.patch(path, { description: "x" }),
+      await owner.patch(path, { can_mention_group: { new: group("members") } }),
+      await owner.post(`${path}/deactivate`),
+      await owner.post(`${path}/members`, { add: [member.userId] }),
+      await owner.post(`${path}/members`, { delete: [member.userId] }),
+      await owner.post(`${path}/subgroups`, { add: [id] }),
+      await owner.post(`${path}/subgroups`, { delete: [group("owners")] }),
+    ]) {
+      t.strictSame(outcome(answer), insufficient, name);
+    }
+  }
+});
+
+t.test("[architecture] who has become a guest since the request came is refused in the turn, too", async (t) => {
+  const id = await createGroup(owner, freshName(), [], { can_manage_group: people(guest) });
+  const change = { groupId: id, addIds: [member.userId], removeIds: [], addSubgroupIds: [], removeSubgroupIds: [] };
+  const update = { groupId: id, name: "x", description: null, isDeactivated: null, settings: {} };
+  const creation = { name: "x", description: "", memberIds: [], subgroupIds: [], settings: {} };
+  const { dispatcher } = realmOf(server);
+  const to = { actor: "realm" } as const;
+  for (const asked of [
+    command(to, "group.create", creation, guest.userId),
+    command(to, "group.update", update, guest.userId),
+    command(to, "group.deactivate", { groupId: id }, guest.userId),
+    command(to, "group.change-members", change, guest.userId),
+  ]) {
+    t.match(await dispatcher.ask(asked), { kind: "refused", msg: "Not allowed for guest users" });
+  }
+});
+
+t.test("[behaviour 1.9] can_create_groups says who makes groups", async (t) => {
+  const strict = await startTestServer(t);
+  const callers = {
+    member: await personOf(strict, "m"),
+    moderator: await personOf(strict, "mod", roles.moderator),
+    administrator: await personOf(strict, "adm", roles.administrator),
+    owner: strict.owner,
+  };
+  const make = (by: typeof owner) =>
+    by.post("/user_groups/create", { name: freshName(), description: "", members: [] });
+  for (const [holder, mayDo] of [
+    ["members", ["member", "moderator", "administrator", "owner"]],
+    ["moderators", ["moderator", "administrator", "owner"]],
+    ["owners", ["owner"]],
+    ["nobody", []],
+  ] as const) {
+    setRealmSettings(strict, { can_create_groups: systemGroup(strict, `role:${holder}`) });
+    for (const [role, by] of Object.entries(callers)) {
+      const answer = await make(by);
+      if (mayDo.some((name) => name === role)) t.equal(answer.status, 200, `${role} as one of ${holder}`);
+      else t.strictSame(outcome(answer), insufficient, `${role}, not one of ${holder}`);
+    }
+  }
+});
+
+t.test(
+  "[behaviour 2.6] managing: the group's own setting and can_manage_all_groups; administrators have no way around",
+  async (t) => {
+    const id = await createGroup(member, freshName(), [other]);
+    const path = `/user_groups/${id}`;
+    const tries = async (by: typeof owner) => [
+      outcome(await by.patch(path, { description: freshName() })),
+      outcome(await by.patch(path, { can_join_group: { new: group("nobody") } })),
+      outcome(await by.patch(path, { deactivated: true })),
+    ];
+    for (const by of [member, owner]) for (const answer of await tries(by)) t.strictSame(answer, success());
+    for (const by of [other, moderator, administrator]) {
+      for (const answer of await tries(by)) t.strictSame(answer, insufficient);
+      t.strictSame(outcome(await by.post(`${path}/deactivate`)), insufficient);
+    }
+    await owner.patch(path, {
+      can_manage_group: { new: { direct_members: [], direct_subgroups: [group("moderators"), id] } },
+    });
+    for (const by of [moderator, administrator, other]) {
+      for (const answer of await tries(by)) t.strictSame(answer, success(), "through a subgroup");
+    }
+    for (const answer of await tries(member)) t.strictSame(answer, insufficient, "no longer");
+  },
+);
+
+t.test("[spec 3] deactivated and active again; what is sent with it is done, too", async (t) => {
+  const name = freshName();
+  const id = await createGroup(member, name, [other]);
+  const path = `/user_groups/${id}`;
+  t.strictSame(outcome(await member.post(`${path}/deactivate`)), success());
+  t.equal((await groupSeenBy(other, id)).deactivated, true);
+  t.strictSame((await groupSeenBy(other, id)).members, [other.userId], "members stay");
+  const listed = await other.get("/user_groups");
+  t.notOk(
+    listed.body.user_groups.some((each: Params) => each["id"] === id),
+    "listed on request only",
+  );
+  t.strictSame(outcome(await member.post(`${path}/deactivate`)), refusal("User group is deactivated."));
+  t.strictSame(outcome(await member.patch(path, { deactivated: true })), success(), "no effect");
+  t.strictSame(
+    outcome(await member.patch(path, { can_leave_group: { new: group("nobody") }, description: "resting" })),
+    success(),
+    "[spec 2.5] a deactivated group's settings may be edited",
+  );
+  t.match(await groupSeenBy(other, id), {
+    can_leave_group: group("nobody"),
+    description: "resting",
+    deactivated: true,
+  });
+  t.strictSame(outcome(await other.patch(path, { deactivated: false })), insufficient);
+  const woken = { deactivated: false, name: `${name} again`, can_mention_group: { new: id } };
+  t.strictSame(outcome(await member.patch(path, woken)), success(), "it may hold its own permission again");
+  t.match(await groupSeenBy(other, id), { deactivated: false, name: `${name} again`, can_mention_group: id });
+});
+
+t.test("[spec 2.5, behaviour 3.5] a deactivated group comes into no new use; what names it goes on", async (t) => {
+  const id = await createGroup(owner, freshName(), [other]);
+  const manager = await createGroup(owner, freshName(), []);
+  await owner.post(`/user_groups/${manager}/deactivate`);
+  await owner.patch(`/user_groups/${manager}`, { can_manage_group: { new: id } });
+  t.strictSame(
+    outcome(await owner.post(`/user_groups/${id}/deactivate`)),
+    success(),
+    "used by a deactivated group only",
+  );
+  t.strictSame(outcome(await other.patch(`/user_groups/${manager}`, { description: "x" })), success(), "still holds");
+  const value = { direct_members: [other.userId], direct_subgroups: [id] };
+  const refused = refusal("User group is deactivated.");
+  for (const wanted of [id, value]) {
+    const path = `/user_groups/${await createGroup(owner, freshName())}`;
+    t.strictSame(outcome(await owner.patch(path, { can_join_group: { new: wanted } })), refused);
+    t.strictSame(outcome(await owner.post(`${path}/subgroups`, { add: [id] })), refused);
+    const channel = { name: freshName(), subscribers: [], can_send_message_group: wanted };
+    t.strictSame(outcome(await owner.post("/channels/create", channel)), refused);
+  }
+});
+
+t.test("[behaviour 2.6] a group in use is not deactivated, and is told where it is used", async (t) => {
+  const id = await createGroup(owner, freshName());
+  const inUse = (objections: unknown) =>
+    refusal("Cannot deactivate user group in use.", "CANNOT_DEACTIVATE_GROUP_IN_USE", 400, { objections });
+  const named = { direct_members: [member.userId], direct_subgroups: [id] };
+  const within = await createGroup(owner, freshName(), [], { subgroups: [id] });
+  const channel = await createChannel(owner, freshName(), [], {
+    can_send_message_group: id,
+    can_subscribe_group: named,
+  });
+  const managed = await createGroup(owner, freshName(), [], { can_manage_group: named, can_leave_group: id });
+  await owner.patch(`/user_groups/${id}`, { can_join_group: { new: id } });
+  setRealmSettings(server, { can_create_bots_group: id });
+  const used = {
+    subgroup: { type: "subgroup", supergroup_ids: [within] },
+    channel: { type: "channel", channel_id: channel, settings: ["can_send_message_group", "can_subscribe_group"] },
+    own: { type: "user_group", group_id: id, settings: ["can_join_group"] },
+    managed: { type: "user_group", group_id: managed, settings: ["can_leave_group", "can_manage_group"] },
+    realm: { type: "realm", settings: ["can_create_bots_group"] },
+  };
+  const deactivate = async () => outcome(await owner.post(`/user_groups/${id}/deactivate`));
+  t.strictSame(await deactivate(), inUse([used.subgroup, used.channel, used.own, used.managed, used.realm]));
+  setRealmSettings(server, { can_create_bots_group: group("members") });
+  t.strictSame(await deactivate(), inUse([used.subgroup, used.channel, used.own, used.managed]));
+  await owner.patch(`/user_groups/${id}`, { can_join_group: { new: group("nobody") } });
+  await owner.post(`/user_groups/${managed}/deactivate`);
+  t.strictSame(await deactivate(), inUse([used.subgroup, used.channel]), "deactivated groups use nothing");
+  await owner.post(`/user_groups/${within}/deactivate`);
+  t.strictSame(await deactivate(), inUse([used.channel]));
+  t.equal((await groupSeenBy(owner, id)).deactivated, false);
+});
+
+t.test("[S1] a private channel that the caller may not know is not named as the place of use", async (t) => {
+  const id = await createGroup(member, freshName());
+  await createChannel(owner, freshName(), [owner], { invite_only: true, can_send_message_group: id });
+  const answer = await member.post(`/user_groups/${id}/deactivate`);
+  t.match(answer.body, { code: "CANNOT_DEACTIVATE_GROUP_IN_USE", objections: [] });
+  t.equal((await owner.post(`/user_groups/${id}/deactivate`)).body.objections.length, 1);
+});
+
+t.test("[S3] an organization has so many groups and no more", async (t) => {
+  const full = await startTestServer(t);
+  const row = (id: number): GroupRecord => ({
+    id,
+    name: `g${id}`,
+    description: "",
+    isSystem: false,
+    isActive: true,
+    creatorId: null,
+    createdAt: null,
+    memberIds: [],
+    subgroupIds: [],
+    settings: {},
+  });
+  const missing = limits.user_groups_per_realm_max - realmOf(full).view.groups.size - 1;
+  writeMany(
+    full,
+    "groups",
+    Array.from({ length: missing }, (_, index) => [100_000 + index, row(100_000 + index)]),
+  );
+  const create = (name: string) => full.owner.post("/user_groups/create", { name, description: "", members: [] });
+  t.equal((await create("last")).status, 200);
+  t.strictSame(outcome(await create("one more")), refusal("Too many user groups"));
+});
+
+t.test("[M1] groups and their settings are there after a restart", async (t) => {
+  const first = await startTestServer(t);
+  const somebody = await personOf(first, "somebody");
+  const id = await createGroup(first.owner, "kept", [somebody], {
+    subgroups: [systemGroup(first, "role:moderators")],
+    can_join_group: people(somebody),
+  });
+  const idle = await createGroup(first.owner, "idle");
+  await first.owner.post(`/user_groups/${idle}/deactivate`);
+  const before = [await groupSeenBy(first.owner, id), await groupSeenBy(first.owner, idle)];
+  await first.stop();
+  const second = await startTestServer(t, { dataDir: first.dataDir });
+  t.strictSame([await groupSeenBy(second.owner, id), await groupSeenBy(second.owner, idle)], before);
+});
+
+t.test("[D25] a creation that is repeated with its key gives the same group", async (t) => {
+  const params = { name: freshName(), description: "", members: [] };
+  const key = { "Idempotency-Key": "group-1" };
+  const answers = [
+    await owner.post("/user_groups/create", params, key),
+    await owner.post("/user_groups/create", params, key),
+  ];
+  t.equal(answers[0]?.status, 200);
+  t.strictSame(answers[1]?.body, answers[0]?.body);
+});
