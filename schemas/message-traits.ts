@@ -6,6 +6,8 @@ export const messageTraits = {
   hasLink: 8,
   hasImage: 16,
   hasAttachment: 32,
+  hasReactions: 64,
+  isResolveNotice: 128,
 } as const;
 export type MessageTrait = keyof typeof messageTraits;
 

@@ -16,6 +16,7 @@ import { flagsOf, messageBody } from "../queries/messages.ts";
 import { realmBot } from "./bot-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";
 import { realmUser } from "./realm-user-events.ts";
+import { reaction, updateMessage } from "./update-message-events.ts";
 
 const message: EventKind = {
   key(view, record, user, queue) {
@@ -200,6 +201,8 @@ const realmEmoji: EventKind = {
 const kinds: Readonly<Record<string, EventKind>> = {
   message,
   delete_message: deleteMessage,
+  update_message: updateMessage,
+  reaction,
   stream,
   subscription,
   realm_user: realmUser,
