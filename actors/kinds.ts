@@ -128,8 +128,8 @@ const topicKind: ActorKind = {
     const context = after.context as TopicContext;
     const formerId = (before.context as TopicContext).id;
     if (context.id === null) return formerId === null ? [] : [effects.remove("conversations", formerId)];
-    const row = { ...context, id: context.id, state: after.state, version: topicMachineVersion };
-    return [effects.put("conversations", context.id, row)];
+    const { id, ...rest } = context;
+    return [effects.put("conversations", id, { id, state: after.state, version: topicMachineVersion, ...rest })];
   },
 };
 
