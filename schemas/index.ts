@@ -39,6 +39,7 @@ import {
 } from "./settings.ts";
 import { getUserStatus, updateStatus, updateStatusForUser } from "./status.ts";
 import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
+import { muteTopic, updateUserTopic } from "./user-topics.ts";
 import {
   createUser,
   deactivateOwnUser,
@@ -117,6 +118,8 @@ export const endpoints = [
   getSubscriptions,
   subscribe,
   unsubscribe,
+  updateUserTopic,
+  muteTopic,
   sendMessage,
   getMessages,
   getMessage,

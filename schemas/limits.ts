@@ -115,6 +115,7 @@ export const limits = {
   queued_commands_max: 20_000,
   subscribers_per_command_max: 500,
   profile_values_per_command_max: 500,
+  user_topics_per_command_max: 200,
   mailbox_attempts_max: 3,
   deferred_answer_ms_max: 15 * 60 * 1000,
   activations_max: 20_000,

@@ -31,6 +31,13 @@ import type {
 } from "./records/people.ts";
 import type { ChannelFolderRecord, TopicPolicyRecord, UserTopicRecord } from "./records/places.ts";
 import type {
+  MessageAttentionRecord,
+  MessageIndexRecord,
+  ReadExceptionRecord,
+  ReadFloorRecord,
+  ReadStateRecord,
+} from "./records/read-state.ts";
+import type {
   DeadLetterRecord,
   EventRecord,
   IdempotencyRecord,
@@ -44,6 +51,7 @@ import type { TopicsPolicy } from "./types.ts";
 export type * from "./records/conversations.ts";
 export type * from "./records/people.ts";
 export type * from "./records/places.ts";
+export type * from "./records/read-state.ts";
 export type * from "./records/runtime.ts";
 
 /** What an organization is (spec 1). Values of realm settings that were never set are absent: see settings.ts. */
@@ -185,10 +193,10 @@ export interface Tables {
   directNames: { key: string; row: { readonly id: number } };
   directConversations: { key: readonly [userId: number, conversationId: number]; row: Empty };
   messages: { key: number; row: MessageRecord };
-  conversationMessages: { key: readonly [conversationId: number, messageId: number]; row: Empty };
+  conversationMessages: { key: readonly [conversationId: number, messageId: number]; row: MessageIndexRecord };
   channelMessages: {
     key: readonly [channelId: number, messageId: number];
-    row: { readonly conversationId: number };
+    row: { readonly conversationId: number } & MessageIndexRecord;
   };
   messageEdits: { key: readonly [messageId: number, sequence: number]; row: MessageEditRecord };
   /** In the order of `move` ids, which renames and moves share. */
@@ -196,6 +204,14 @@ export interface Tables {
   messageMoves: { key: number; row: MessageMoveRecord };
   /** `emoji` is type and code. */
   reactions: { key: readonly [messageId: number, userId: number, emoji: string]; row: ReactionRecord };
+  /** Only for messages with the trait `callsAttention`. */
+  messageAttention: { key: number; row: MessageAttentionRecord };
+  readStates: { key: number; row: ReadStateRecord };
+  /** `kind` is one of `floorKinds`; the place is a channel, a conversation or a sender. */
+  readFloors: { key: readonly [kind: number, placeId: number, userId: number]; row: ReadFloorRecord };
+  readExceptions: { key: readonly [userId: number, messageId: number]; row: ReadExceptionRecord };
+  /** `flag` is one of `personalFlags`. */
+  messageFlags: { key: readonly [userId: number, flag: number, messageId: number]; row: Empty };
   snapshots: { key: string; row: SnapshotRecord };
   events: { key: number; row: EventRecord };
   queues: { key: string; row: QueueRecord };
@@ -304,12 +320,17 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
     "editedAt",
     "moves",
   ],
-  conversationMessages: [],
-  channelMessages: ["conversationId"],
   messageEdits: ["userId", "at", "prevContent", "prevRendered", "moveId"],
   topicRenames: ["userId", "at", "prevTopic", "topic", "upToId"],
   messageMoves: ["userId", "at", "fromId", "prevChannelId", "channelId", "prevTopic", "topic"],
   reactions: ["emojiName", "emojiCode", "reactionType", "position"],
+  conversationMessages: ["senderId", "traits"],
+  channelMessages: ["conversationId", "senderId", "traits"],
+  messageAttention: ["alertedUserIds", "participantIds"],
+  readStates: ["upTo", "at", "newest", "hasSenderFloors"],
+  readFloors: ["upTo", "at"],
+  readExceptions: ["isRead", "at"],
+  messageFlags: [],
   snapshots: ["version", "state", "context"],
   events: ["position", "at", "type", "audience", "body"],
   queues: ["id", "userId", "createdAt", "createdAtPosition", "lifespanMs", "client", "options"],

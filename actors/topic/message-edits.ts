@@ -27,7 +27,7 @@ import type { View } from "../../src/domain/view.ts";
 import type { Address, Command, MessageEdit } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
-import { contentFields } from "./content.ts";
+import { contentFields, messageRows } from "./content.ts";
 import type { TopicContext } from "./machine.ts";
 import { placeOf } from "./message-deletion.ts";
 import { checkTopicPolicy, mayMentionEverybody } from "./messages.ts";
@@ -162,7 +162,7 @@ function editContent(context: TopicContext, edit: CheckedEdit, view: View): Outc
   const update = contentUpdate(edit);
   if (update === null) return done(moveAnswer, []);
   return done(moveAnswer, [
-    ...contentEffects(view, edit, null),
+    ...contentEffects(context, view, edit, null),
     updateEvent(context, { ...update, userId: edit.caller.id, at: view.now, messageIds: [edit.message.id] }),
   ]);
 }
@@ -183,7 +183,7 @@ function contentUpdate({ rendered, text, message }: CheckedEdit): Pick<MessageUp
 }
 
 /** The message's row and what it was before. @param moveId the move of the same request */
-function contentEffects(view: View, edit: CheckedEdit, moveId: number | null): Effect[] {
+function contentEffects(context: TopicContext, view: View, edit: CheckedEdit, moveId: number | null): Effect[] {
   const { rendered, text, message, caller } = edit;
   if (rendered === null || text === message.content) return [];
   const { content: prevContent, rendered: prevRendered } = message;
@@ -195,7 +195,7 @@ function contentEffects(view: View, edit: CheckedEdit, moveId: number | null): E
   const [oldest] = keys;
   const sequence = (keys.at(-1)?.[1] ?? 0) + 1;
   return [
-    effects.put("messages", message.id, editedMessage(view, message, text, rendered)),
+    ...messageRows(editedMessage(view, message, text, rendered), context.channelId),
     effects.put("messageEdits", [message.id, sequence], {
       userId: caller.id,
       at: view.now,
@@ -210,10 +210,10 @@ function contentEffects(view: View, edit: CheckedEdit, moveId: number | null): E
 }
 
 /** Traits that an edit does not touch. */
-const lasting: readonly MessageTrait[] = ["hasReactions", "isResolveNotice"];
+const lasting: readonly MessageTrait[] = ["isUnreadBySender", "callsAttention", "hasReactions", "isResolveNotice"];
 
 function editedMessage(view: View, message: MessageRecord, text: string, rendered: RenderedContent): MessageRecord {
-  const kept = lasting.filter((trait) => hasTrait(message.traits, trait));
+  const kept = Object.fromEntries(lasting.map((trait) => [trait, hasTrait(message.traits, trait)]));
   return { ...message, ...contentFields(text, rendered, kept), editedAt: view.now };
 }
 
@@ -233,7 +233,7 @@ function moveMessages(
     topic: checked.topic,
   });
   const update = contentUpdate(edit);
-  const content = contentEffects(view, edit, move.moveId);
+  const content = contentEffects(context, view, edit, move.moveId);
   if (move.isRename) {
     return renameTopic(context, view, move, { toggle: checked.toggle, content, update: update?.content ?? {} });
   }

@@ -5,6 +5,7 @@ import type { ChannelRecord, MessageRecord, UserRecord } from "../../schemas/rec
 import type { RenderedContent } from "../../src/domain/markdown/render.ts";
 import { resolveContent } from "../../src/domain/markdown/resolve.ts";
 import { mentionResolver } from "../../src/domain/mention-resolver.ts";
+import { indexRow } from "../../src/domain/message-index.ts";
 import { hasChannelPermission, hasMetadataAccess, hasRealmPermission, isGuest } from "../../src/domain/permissions.ts";
 import { emptyTopicName } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
@@ -46,7 +47,10 @@ function postToChannel(
   const post = writeMessage(context, asked, view, sender, rendered);
   const all = [
     ...post.effects,
-    effects.put("channelMessages", [channel.id, post.message.id], { conversationId: post.message.conversationId }),
+    effects.put("channelMessages", [channel.id, post.message.id], {
+      conversationId: post.message.conversationId,
+      ...indexRow(post.message),
+    }),
     effects.emit("message", messageEventBody(asked, post.message), { to: "channel", id: channel.id, also: [] }),
   ];
   if (context.id === null) {
@@ -153,7 +157,10 @@ function writeMessage(
     senderId: sender.id,
     sentAt: view.now,
     client: asked.params.client,
-    ...contentFields(asked.params.content, rendered, asked.params.isResolveNotice ? ["isResolveNotice"] : []),
+    ...contentFields(asked.params.content, rendered, {
+      isUnreadBySender: !asked.params.isReadBySender,
+      isResolveNotice: asked.params.isResolveNotice === true,
+    }),
     editedAt: null,
     moves: [],
   };
@@ -163,7 +170,7 @@ function writeMessage(
       effects.count("message", message.id),
       ...(context.id === null ? [effects.count("recipient", conversationId)] : []),
       effects.put("messages", message.id, message),
-      effects.put("conversationMessages", [conversationId, message.id], {}),
+      effects.put("conversationMessages", [conversationId, message.id], indexRow(message)),
     ],
     context: { id: conversationId, lastMessageId: message.id },
   };

@@ -66,6 +66,7 @@ function post(place: Place, content: string, isResolveNotice = false): Effect {
         client: "Internal",
         queueId: null,
         localId: null,
+        isReadBySender: true,
         ...(isResolveNotice ? { isResolveNotice } : {}),
       },
       notificationBotId,

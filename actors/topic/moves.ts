@@ -13,6 +13,8 @@ import type { View } from "../../src/domain/view.ts";
 import { type Command, command, type MessageMove } from "../commands.ts";
 import { type Done, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { moveUserTopics } from "../realm/user-topics.ts";
+import { messageRows } from "./content.ts";
 import type { TopicContext } from "./machine.ts";
 import { moveNotices } from "./move-notices.ts";
 import type { PlannedMove } from "./move-plan.ts";
@@ -66,7 +68,7 @@ export function takeIn(context: TopicContext, asked: Command<"messages.take-in">
     ...(isNew
       ? [effects.count("recipient", id), effects.put("topicNames", [move.to.channelId, fold(move.to.topic)], { id })]
       : []),
-    ...messages.flatMap((message) => messageRows(message, move, id)),
+    ...messages.flatMap((message) => carried(message, move, id)),
     ...(messages.length === 0 ? [] : arrivalEffects(context, view, move, ids)),
   ];
   const count = move.count + messages.length;
@@ -102,14 +104,12 @@ function nextBatch(
   return { ids: all.filter(isSeen), lastSeen: all.at(-1) ?? upToId, hasMore: keys.length > all.length };
 }
 
-function messageRows(message: MessageRecord, { moveId, conversationId, from, to }: MessageMove, id: number): Effect[] {
+function carried(message: MessageRecord, { moveId, conversationId, from, to }: MessageMove, id: number): Effect[] {
   const moves = [...message.moves, moveId].slice(-limits.message_history_entries_max);
   return [
-    effects.put("messages", message.id, { ...message, conversationId: id, moves }),
     effects.remove("conversationMessages", [conversationId, message.id]),
-    effects.put("conversationMessages", [id, message.id], {}),
     ...(from.channelId === to.channelId ? [] : [effects.remove("channelMessages", [from.channelId, message.id])]),
-    effects.put("channelMessages", [to.channelId, message.id], { conversationId: id }),
+    ...messageRows({ ...message, conversationId: id, moves }, to.channelId),
   ];
 }
 
@@ -134,6 +134,7 @@ function finished(view: View, move: MessageMove): Effect[] {
     ...channels.map((channelId) =>
       effects.tell(command({ actor: "realm" }, "channel.find-first-message", { channelId, isMove: true }, null)),
     ),
+    ...(move.isWhole ? moveUserTopics(view, { from, to, isMerge: move.target !== "free" }) : []),
     ...concluded(view, move),
   ];
 }

@@ -10,6 +10,7 @@ import type { View } from "../../src/domain/view.ts";
 import type { Address, Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { messageRows } from "./content.ts";
 import type { TopicContext } from "./machine.ts";
 import { placeOf } from "./message-deletion.ts";
 
@@ -36,7 +37,7 @@ export function addReaction(context: TopicContext, asked: Command<"reaction.add"
   };
   return done({}, [
     effects.put("reactions", [message.id, caller.id, known.key], row),
-    ...(others.length > 0 ? [] : [marked(message, true)]),
+    ...(others.length > 0 ? [] : marked(context, message, true)),
     reactionEvent(context, message, caller, "add", row),
   ]);
 }
@@ -69,7 +70,7 @@ export function removeReaction(
   if (reaction === undefined) return "kind" in sought ? sought : refuse.reactionDoesNotExist();
   return done({}, [
     effects.remove("reactions", [message.id, caller.id, reaction.key]),
-    ...(others.length > 1 ? [] : [marked(message, false)]),
+    ...(others.length > 1 ? [] : marked(context, message, false)),
     reactionEvent(context, message, caller, "remove", reaction.row),
   ]);
 }
@@ -99,10 +100,10 @@ function nameOf({ emojiName: name, emojiCode: code, reactionType }: ReactionReco
 }
 
 /** The message's row says whether there are any: nobody looks for reactions of a message that has none. */
-function marked(message: MessageRecord, hasReactions: boolean): Effect {
+function marked(context: TopicContext, message: MessageRecord, hasReactions: boolean): Effect[] {
   const others = message.traits & ~messageTraits.hasReactions;
   const traits = hasReactions ? others | messageTraits.hasReactions : others;
-  return effects.put("messages", message.id, { ...message, traits });
+  return messageRows({ ...message, traits }, context.channelId);
 }
 
 /** With the person's record beside the id, which older clients read (OpenAPI, reaction). */

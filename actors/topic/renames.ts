@@ -10,6 +10,7 @@ import type { View } from "../../src/domain/view.ts";
 import { type Command, command, type MessageMove } from "../commands.ts";
 import { type Done, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { moveUserTopics } from "../realm/user-topics.ts";
 import type { TopicContext } from "./machine.ts";
 import { moveNotices, toggleNotice } from "./move-notices.ts";
 import type { PlannedMove } from "./move-plan.ts";
@@ -79,6 +80,7 @@ function renameRows(context: TopicContext, view: View, move: MessageMove): Effec
       upToId: context.lastMessageId,
     }),
     ...pruned(context, view, conversationId),
+    ...moveUserTopics(view, { from, to, isMerge: false }),
   ];
 }
 

@@ -5,10 +5,10 @@
  */
 import type { ChannelRecord, EventRecord, UserRecord } from "../../schemas/records.ts";
 import { renderTopicLinks } from "../domain/markdown/render.ts";
+import { flagsOf } from "../domain/message-flags.ts";
 import { canReadChannelMessage, canReadMessage, hasMetadataAccess, hasReceived } from "../domain/permissions.ts";
 import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
-import { flagsOf } from "../queries/messages.ts";
 import { wasAddressed } from "./audience.ts";
 import type { EventBody, EventKind } from "./event-kind.ts";
 import type { LiveQueue } from "./queue.ts";

@@ -9,6 +9,7 @@ import { userSetting } from "../../../schemas/user-settings.ts";
 import { lookUp } from "../../domain/look-up.ts";
 import { parseContent } from "../../domain/markdown/render.ts";
 import { cutContent } from "../../domain/message-content.ts";
+import { flagsOf } from "../../domain/message-flags.ts";
 import { readNarrow, termsOf } from "../../domain/narrow.ts";
 import { personByAddress } from "../../domain/people.ts";
 import { canReadMessage, hasMetadataAccess } from "../../domain/permissions.ts";
@@ -16,10 +17,11 @@ import { checkChannelName, unprintablePosition } from "../../domain/text.ts";
 import { meantTopic } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
 import { fetchMessages } from "../../queries/message-fetch.ts";
-import { flagsOf, type MessageOptions, messageBody } from "../../queries/messages.ts";
+import { type MessageOptions, messageBody } from "../../queries/messages.ts";
 import { bind, callerOf, type Handled } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
 import type { Realm } from "../../runtime/realm.ts";
+import { isReadingClient } from "../client-name.ts";
 
 type SendParams = ParamsOf<typeof sendMessage>;
 type FetchParams = ParamsOf<typeof getMessages>;
@@ -50,6 +52,7 @@ export const messageRoutes = [
           client: call.client,
           queueId: params.queue_id ?? null,
           localId: params.local_id ?? null,
+          isReadBySender: params.read_by_sender ?? isReadingClient(call.client),
         },
         sender.id,
       ),
