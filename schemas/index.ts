@@ -24,6 +24,8 @@ import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { addLinkifier, getLinkifiers, removeLinkifier, reorderLinkifiers, updateLinkifier } from "./linkifiers.ts";
 import { getMessage, getMessages, renderMessage, sendMessage } from "./messages.ts";
+import { deleteMessage, getMessageHistory, updateMessage } from "./message-changes.ts";
+import { getMessage, getMessages, sendMessage } from "./messages.ts";
 import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, editNavigationView, getNavigationViews, removeNavigationView } from "./navigation-views.ts";
 import { setTypingStatus, updatePresence } from "./presence.ts";
@@ -38,6 +40,7 @@ import {
 } from "./profile-fields.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
 import { updateRealm } from "./realm-settings.ts";
+import { addReaction, removeReaction } from "./reactions.ts";
 import { createSavedSnippet, deleteSavedSnippet, editSavedSnippet, getSavedSnippets } from "./saved-snippets.ts";
 import { getServerSettings } from "./server.ts";
 import {
@@ -163,6 +166,11 @@ export const endpoints = [
   getMessages,
   getMessage,
   renderMessage,
+  updateMessage,
+  deleteMessage,
+  getMessageHistory,
+  addReaction,
+  removeReaction,
   setTypingStatus,
   updatePresence,
   registerQueue,

@@ -218,7 +218,7 @@ const contents: Readonly<Record<string, Predicate>> = {
   link: ({ message }) => hasTrait(message.traits, "hasLink"),
   image: ({ message }) => hasTrait(message.traits, "hasImage"),
   attachment: ({ message }) => hasTrait(message.traits, "hasAttachment"),
-  reaction: never,
+  reaction: ({ message }) => hasTrait(message.traits, "hasReactions"),
 };
 
 const hasOperator: OperatorReader = (_reading, term) =>
