@@ -3,10 +3,12 @@
  * random values and hashes that a decision needs (M4), and name their caller, whose role is looked up in the turn.
  */
 
+import type { Refusal } from "../schemas/errors.ts";
 import type { GroupSettingName } from "../schemas/group-settings.ts";
 import type { GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
 import type { ParsedContent } from "../src/domain/markdown/render.ts";
 import type { FieldData, FieldDraft } from "../src/domain/profile-fields.ts";
+import type { TopicPolicy } from "../src/domain/user-topics.ts";
 import type { Ticket } from "./effects.ts";
 
 /** Where a command goes. One live actor per address; commands to one address keep their order (M7). */
@@ -121,6 +123,31 @@ export interface MembershipChange {
     readonly boot: number;
     readonly answer: Readonly<Record<string, unknown>>;
   } | null;
+}
+
+/** One person's policy for one topic; a channel by its id or name. */
+export interface UserTopicChange {
+  readonly channel: number | string;
+  readonly topic: string;
+  readonly policy: TopicPolicy;
+  /** What is answered where the channel is none that the caller may know. */
+  readonly unknown: Refusal;
+}
+
+interface TopicPlace {
+  readonly channelId: number;
+  readonly topic: string;
+}
+
+/** What is left to carry of people's policies for a topic that moves as a whole. */
+export interface TopicMove {
+  readonly from: TopicPlace;
+  readonly to: TopicPlace;
+  /** The target had messages. */
+  readonly isMerge: boolean;
+  /** Whose policies are looked at: first those for the target, then those for the source. */
+  readonly phase: "target" | "source";
+  readonly afterUserId: number;
 }
 
 /** A request to PATCH /settings, looked at; null leaves a thing as it is. */
@@ -245,6 +272,8 @@ export interface CommandParams {
     readonly channelNames: readonly string[];
     readonly principals: readonly (number | string)[] | null;
   };
+  "user-topics.set": UserTopicChange;
+  "user-topics.move": TopicMove;
   "channel.find-first-message": { readonly channelId: number };
   "presence.persist": { readonly rows: readonly unknown[] };
   /** `login`: the key is for somebody who logs in just now. */

@@ -100,6 +100,7 @@ export const refuse = {
   channelIdUnknown: (id: number) =>
     refusal("STREAM_DOES_NOT_EXIST", `Channel with ID '${id}' does not exist`, { stream_id: id }),
   invalidChannelId: () => refusal("BAD_REQUEST", "Invalid channel ID"),
+  invalidChannelName: (name: string) => refusal("BAD_REQUEST", `Invalid channel name '${name}'`),
   invalidMessage: () => refusal("BAD_REQUEST", "Invalid message(s)"),
   expectationMismatch: (fieldName: string) =>
     refusal("EXPECTATION_MISMATCH", `'${fieldName}' value does not match the expected value.`, {

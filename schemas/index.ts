@@ -31,6 +31,7 @@ import {
 } from "./settings.ts";
 import { getUserStatus, updateStatus, updateStatusForUser } from "./status.ts";
 import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
+import { muteTopic, updateUserTopic } from "./user-topics.ts";
 import {
   createUser,
   deactivateOwnUser,
@@ -105,6 +106,8 @@ export const endpoints = [
   getSubscriptions,
   subscribe,
   unsubscribe,
+  updateUserTopic,
+  muteTopic,
   sendMessage,
   getMessages,
   getMessage,

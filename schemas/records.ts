@@ -23,7 +23,7 @@ import type {
   StatusRecord,
   UserRecord,
 } from "./records/people.ts";
-import type { ChannelFolderRecord, UserTopicRecord } from "./records/places.ts";
+import type { ChannelFolderRecord, TopicPolicyRecord, UserTopicRecord } from "./records/places.ts";
 import type {
   DeadLetterRecord,
   EventRecord,
@@ -169,6 +169,7 @@ export interface Tables {
   groupMembers: { key: readonly [groupId: number, userId: number]; row: Empty };
   channelFolders: { key: number; row: ChannelFolderRecord };
   userTopics: { key: readonly [userId: number, channelId: number, foldedTopic: string]; row: UserTopicRecord };
+  topicPolicies: { key: readonly [channelId: number, foldedTopic: string, userId: number]; row: TopicPolicyRecord };
   channels: { key: number; row: ChannelRecord };
   subscriptions: { key: readonly [userId: number, channelId: number]; row: SubscriptionRecord };
   conversations: { key: number; row: ConversationRecord };
@@ -250,6 +251,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   groupMembers: [],
   channelFolders: ["id", "name", "description", "renderedDescription", "creatorId", "createdAt", "isArchived", "order"],
   userTopics: ["topic", "visibilityPolicy", "changedAt"],
+  topicPolicies: ["visibilityPolicy"],
   channels: [
     "id",
     "recipientId",

@@ -35,6 +35,7 @@ import { serverRoutes } from "./http/routes/server.ts";
 import { settingsRoutes } from "./http/routes/settings.ts";
 import { statusRoutes } from "./http/routes/status.ts";
 import { subscriptionRoutes } from "./http/routes/subscriptions.ts";
+import { userTopicRoutes } from "./http/routes/user-topics.ts";
 import { userRoutes } from "./http/routes/users.ts";
 import { createApp, HttpServer, type TlsOptions, type WebApp } from "./http/server.ts";
 import type { Log } from "./log.ts";
@@ -272,6 +273,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...profileFieldRoutes,
       ...channelRoutes(channelOptions),
       ...subscriptionRoutes(channelOptions),
+      ...userTopicRoutes,
       ...messageRoutes,
       ...presenceRoutes({ limitsToAccessible: config.presenceLimitedToAccessible }),
       ...realtimeRoutes({

@@ -26,6 +26,7 @@ import { changeOwnProfile } from "./profile-values.ts";
 import { changeSettingsDefaults } from "./settings-defaults.ts";
 import { addSubscriptions, removeSubscriptions } from "./subscriptions.ts";
 import { deactivateSelf, deactivateUser, reactivateUser } from "./user-deactivation.ts";
+import { continueTopicMove } from "./user-topics.ts";
 import { grantEmailChanges, updateUser } from "./user-updates.ts";
 import { createUser } from "./users.ts";
 
@@ -73,6 +74,7 @@ export const realmMachine = setup({
         "channel.find-first-message": { actions: decide(findFirstMessage) },
         "subscriptions.add": { actions: decide(addSubscriptions) },
         "subscriptions.remove": { actions: decide(removeSubscriptions) },
+        "user-topics.move": { actions: decide(continueTopicMove) },
         "emoji.add": { actions: decide(addEmoji) },
         "emoji.deactivate": { actions: decide(deactivateEmoji) },
         "presence.persist": { actions: decide(persistPresence) },

@@ -21,3 +21,8 @@ export interface UserTopicRecord {
   readonly visibilityPolicy: number;
   readonly changedAt: number;
 }
+
+/** The same policy, found by its topic: who follows it, and whom its move concerns. */
+export interface TopicPolicyRecord {
+  readonly visibilityPolicy: number;
+}

@@ -33,6 +33,7 @@ import { displaySettings, notificationSettings, ownSettings, settingsDefaults } 
 import type { Section, StateRequest } from "./state-section.ts";
 import { userStatusState } from "./status.ts";
 import { userGroupsState } from "./user-groups.ts";
+import { mutedTopicsState, userTopicsState } from "./user-topics.ts";
 
 /** @param types null: everything */
 export function registerState(
@@ -44,6 +45,8 @@ export function registerState(
   const wanted = types === null ? Object.keys(sections) : types;
   const state: Record<string, unknown> = {};
   for (const type of wanted) {
+    // Who asks for both knows the newer one (behaviour 4.3).
+    if (type === "muted_topics" && types?.includes("user_topic") === true) continue;
     const section = Object.hasOwn(sections, type) ? sections[type] : undefined;
     if (section !== undefined) Object.assign(state, section(view, user, request));
   }
@@ -152,7 +155,7 @@ const sections: Readonly<Record<string, Section>> = {
   custom_profile_fields: profileFieldsState,
   default_stream_groups: nothing({ realm_default_stream_groups: [] }),
   drafts: draftsState,
-  muted_topics: nothing({ muted_topics: [] }),
+  muted_topics: mutedTopicsState,
   muted_users: mutedUsersState,
   navigation_views: navigationViewsState,
   onboarding_steps: nothing({ onboarding_steps: [] }),
@@ -170,6 +173,6 @@ const sections: Readonly<Record<string, Section>> = {
   update_display_settings: displaySettings,
   update_global_notifications: notificationSettings,
   user_status: userStatusState,
-  user_topic: nothing({ user_topics: [] }),
+  user_topic: userTopicsState,
   video_calls: nothing({ has_zoom_token: false }),
 };

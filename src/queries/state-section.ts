@@ -8,6 +8,8 @@ export interface StateRequest {
   readonly includeSubscribers: boolean;
   readonly presenceHistoryDays: number;
   readonly allowsNullNotifications: boolean;
+  /** The client knows topics without a name (capability `empty_topic_name`). */
+  readonly allowsEmptyTopicName: boolean;
   /** The client takes its settings as one object (capability `user_settings_object`), not at the top level. */
   readonly takesSettingsObject: boolean;
   /** Whether the client can do without people of whom it may not know (public API: user_list_incomplete). */

@@ -9,10 +9,12 @@ import { canReadMessage, hasMetadataAccess, hasReceived, isGuest } from "../doma
 import { legacyPresence, modernPresence } from "../domain/presence.ts";
 import { profileFieldBodies } from "../domain/profiles.ts";
 import { statusBody } from "../domain/status.ts";
+import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 import { channelBody, defaultChannelIds, subscriptionBody } from "../queries/channels.ts";
 import { customEmoji } from "../queries/emoji.ts";
 import { flagsOf, messageBody } from "../queries/messages.ts";
+import { mutedTopics } from "../queries/user-topics.ts";
 import { realmBot } from "./bot-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";
 import { realmUser } from "./realm-user-events.ts";
@@ -197,6 +199,23 @@ const realmEmoji: EventKind = {
   build: (view) => [{ type: "realm_emoji", op: "update", realm_emoji: customEmoji(view) }],
 };
 
+/** Topics without a name have one for clients that do not know that. */
+const userTopic: EventKind = {
+  key: (_view, record, _user, queue) => (record.body["topic_name"] === "" ? queue.variant : ""),
+  build(view, record, _user, queue) {
+    const topic = String(record.body["topic_name"]);
+    return [{ type: "user_topic", ...record.body, topic_name: shownTopic(view, topic, queue.can("empty_topic_name")) }];
+  },
+};
+
+/** A person's list, as it is now. */
+const mutedTopicsKind: EventKind = {
+  key: (_view, _record, user, queue) => `${user.id}:${queue.variant}`,
+  build: (view, _record, user, queue) => [
+    { type: "muted_topics", muted_topics: mutedTopics(view, user, queue.can("empty_topic_name")) },
+  ],
+};
+
 const kinds: Readonly<Record<string, EventKind>> = {
   message,
   delete_message: deleteMessage,
@@ -209,6 +228,8 @@ const kinds: Readonly<Record<string, EventKind>> = {
   custom_profile_fields: profileFields,
   presence,
   user_status: userStatus,
+  user_topic: userTopic,
+  muted_topics: mutedTopicsKind,
 };
 
 export function eventKind(type: string): EventKind {

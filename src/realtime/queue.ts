@@ -94,6 +94,8 @@ export class LiveQueue {
     if (record.type === "typing" && record.body["message_type"] === "stream") {
       return this.can("stream_typing_notifications") || this.reader.kind === "socket";
     }
+    // Who asked for both knows the newer one (behaviour 4.3).
+    if (record.type === "muted_topics") return this.#types?.has("user_topic") !== true;
     if (olderSettingsTypes.has(record.type)) return !this.can("user_settings_object");
     if (record.type !== "message" || this.#narrowed === null) return true;
     const message = view.row("messages", record.body["message_id"] as number);

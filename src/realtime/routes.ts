@@ -91,6 +91,7 @@ function stateAt(
     includeSubscribers: params.include_subscribers !== "false",
     presenceHistoryDays: params.presence_history_limit_days ?? limits.presence_history_days,
     allowsNullNotifications: queueOptions.capabilities.includes("notification_settings_null"),
+    allowsEmptyTopicName: queueOptions.capabilities.includes("empty_topic_name"),
     takesSettingsObject: queueOptions.capabilities.includes("user_settings_object"),
     allowsIncompleteUserList: queueOptions.capabilities.includes("user_list_incomplete"),
     siteUrl: call.siteUrl,

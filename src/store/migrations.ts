@@ -20,6 +20,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   groupMembers: 1,
   channelFolders: 1,
   userTopics: 1,
+  topicPolicies: 1,
   channels: 1,
   subscriptions: 1,
   conversations: 1,
