@@ -7,7 +7,7 @@ import { createChannel, deleteTopic, getStreams } from "./channels.ts";
 import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { getMessage, getMessages, sendMessage } from "./messages.ts";
+import { checkMessagesMatchNarrow, getMessage, getMessages, getStreamTopics, sendMessage } from "./messages.ts";
 import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, editNavigationView, getNavigationViews, removeNavigationView } from "./navigation-views.ts";
 import { setTypingStatus, updatePresence } from "./presence.ts";
@@ -111,6 +111,8 @@ export const endpoints = [
   sendMessage,
   getMessages,
   getMessage,
+  checkMessagesMatchNarrow,
+  getStreamTopics,
   setTypingStatus,
   updatePresence,
   registerQueue,

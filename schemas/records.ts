@@ -33,11 +33,13 @@ import type {
   QueueRecord,
   TimerRecord,
 } from "./records/runtime.ts";
+import type { SearchPostingsRecord, SearchStateRecord } from "./records/search.ts";
 import type { TopicsPolicy } from "./types.ts";
 
 export type * from "./records/people.ts";
 export type * from "./records/places.ts";
 export type * from "./records/runtime.ts";
+export type * from "./records/search.ts";
 
 /** What an organization is (spec 1). Values of realm settings that were never set are absent: see settings.ts. */
 export interface RealmRecord {
@@ -182,6 +184,15 @@ export interface Tables {
     key: readonly [channelId: number, messageId: number];
     row: { readonly conversationId: number };
   };
+  searchState: { key: string; row: SearchStateRecord };
+  searchPostings: {
+    key: readonly [segmentId: number, term: string, firstMessageId: number];
+    row: SearchPostingsRecord;
+  };
+  /** Conversations by the words of their topics. */
+  searchTopics: { key: readonly [word: string, conversationId: number]; row: Empty };
+  /** Messages and topics that were changed and are to be filed again; `kind` is one of `searchPendingKinds`. */
+  searchPending: { key: readonly [kind: number, id: number]; row: Empty };
   snapshots: { key: string; row: SnapshotRecord };
   events: { key: number; row: EventRecord };
   queues: { key: string; row: QueueRecord };
@@ -290,6 +301,10 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   ],
   conversationMessages: [],
   channelMessages: ["conversationId"],
+  searchState: ["format", "messagesUpTo", "topicsUpTo", "lastSegmentId", "segments", "merge", "leftovers"],
+  searchPostings: ["ids"],
+  searchTopics: [],
+  searchPending: [],
   snapshots: ["version", "state", "context"],
   events: ["position", "at", "type", "audience", "body"],
   queues: ["id", "userId", "createdAt", "createdAtPosition", "lifespanMs", "client", "options"],

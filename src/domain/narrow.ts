@@ -8,7 +8,14 @@ import { fold } from "../../schemas/fold.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { lookUp } from "./look-up.ts";
 import { placeOperators } from "./narrow/places.ts";
-import { type Candidate, integerOf, type OperatorReader, type Predicate, type Reading, type Term } from "./narrow/reading.ts";
+import {
+  type Candidate,
+  integerOf,
+  type OperatorReader,
+  type Predicate,
+  type Reading,
+  type Term,
+} from "./narrow/reading.ts";
 import { stateOperators } from "./narrow/states.ts";
 import { canReadMessage, hasContentAccess, isGuest } from "./permissions.ts";
 import { joinSearches, type SearchQuery } from "./search/query.ts";

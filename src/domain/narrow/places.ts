@@ -1,11 +1,12 @@
 /** Narrow terms that say where a message stands: channels, topics, direct conversations (behaviour 5.3). */
 import { refuse } from "../../../schemas/errors.ts";
 import { fold } from "../../../schemas/fold.ts";
-import type { ChannelRecord } from "../../../schemas/records.ts";
+import type { ChannelRecord, ConversationRecord, UserRecord } from "../../../schemas/records.ts";
 import { lookUp } from "../look-up.ts";
 import { hasContentAccess } from "../permissions.ts";
 import { meantTopic } from "../topics.ts";
-import { isMutedPlace } from "../visibility.ts";
+import { isTopicMuted } from "../user-topics.ts";
+import type { View } from "../view.ts";
 import { findPerson, never, type OperatorReader, type Reading, type Term } from "./reading.ts";
 
 /** By id, then by name: a channel may be called like a number. Unknown ones and those that the reader may not know are alike (S1). */
@@ -95,10 +96,15 @@ const groupIncluding: OperatorReader = (reading, term) => {
   return (candidate) => (candidate.conversation.userIds?.length ?? 0) > 2 && predicate(candidate);
 };
 
+/** Direct messages never are. */
+export function isMutedFor(view: View, reader: UserRecord, { channelId, topic }: ConversationRecord): boolean {
+  return channelId !== null && isTopicMuted(view, reader.id, channelId, topic);
+}
+
 const inOperator: OperatorReader = ({ view, reader }, { operand }) => {
   if (operand === "all" || operand === "-all") return null;
   if (operand !== "home") return refuse.badNarrow(`unknown 'in' operand ${operand}`);
-  return ({ conversation }) => !isMutedPlace(view, reader.id, conversation);
+  return ({ conversation }) => !isMutedFor(view, reader, conversation);
 };
 
 export const placeOperators: Readonly<Record<string, OperatorReader>> = {

@@ -1,13 +1,14 @@
 /** Narrow terms about a message itself and what it is to the reader: sender, is, has, id, near, search (behaviour 5.3). */
 import { refuse } from "../../../schemas/errors.ts";
 import { hasTrait } from "../../../schemas/message-traits.ts";
-import type { MessageRecord, UserRecord } from "../../../schemas/records.ts";
+import type { ConversationRecord, MessageRecord, UserRecord } from "../../../schemas/records.ts";
 import { lookUp } from "../look-up.ts";
 import { isMember } from "../permissions.ts";
 import { matchesSearch, readSearch } from "../search/query.ts";
 import { terms } from "../search/terms.ts";
+import { topicPolicies, visibilityPolicy } from "../user-topics.ts";
 import type { View } from "../view.ts";
-import { isFollowedPlace, isMutedPlace } from "../visibility.ts";
+import { isMutedFor } from "./places.ts";
 import { findPerson, integerOf, never, type OperatorReader, type Predicate, type Reading } from "./reading.ts";
 
 const sender: OperatorReader = (reading, { operand, negated }) => {
@@ -28,6 +29,10 @@ function isMention(view: View, reader: UserRecord, message: MessageRecord): bool
 function mentionTerms({ view, reader }: Reading): string[] {
   const groups = [...view.groups.all()].filter((group) => group.name !== null && isMember(view, reader, group.id));
   return [terms.mention(reader.id), terms.everybody, ...groups.map((group) => terms.groupMention(group.id))];
+}
+
+function isFollowed(view: View, reader: UserRecord, { channelId, topic }: ConversationRecord): boolean {
+  return channelId !== null && visibilityPolicy(view, reader.id, channelId, topic) === topicPolicies.followed;
 }
 
 interface State {
@@ -66,7 +71,7 @@ const states: Readonly<Record<string, State>> = {
     predicate:
       ({ view, reader }) =>
       ({ conversation }) =>
-        isFollowedPlace(view, reader.id, conversation),
+        isFollowed(view, reader, conversation),
     note: (reading) => {
       reading.isFollowedOnly = true;
     },
@@ -75,7 +80,7 @@ const states: Readonly<Record<string, State>> = {
     predicate:
       ({ view, reader }) =>
       ({ conversation }) =>
-        isMutedPlace(view, reader.id, conversation),
+        isMutedFor(view, reader, conversation),
   },
   unread: {
     predicate:

@@ -17,6 +17,9 @@ export const terms = {
   hasAttachment: ":a",
 } as const;
 
+/** Every message stands under its sender, and so under one term in this range. */
+export const senderTerms: readonly [from: string, to: string] = [":f", ":g"];
+
 export function messageTerms(message: MessageRecord): Set<string> {
   const found = new Set(wordsOf(foldText(textOf(message.rendered))).map(indexed));
   found.add(terms.sender(message.senderId));
