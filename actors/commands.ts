@@ -150,6 +150,12 @@ export interface TopicMove {
   readonly afterUserId: number;
 }
 
+/** A folder's description within its bounds, with its Markdown. */
+export interface FolderDescription {
+  readonly text: string;
+  readonly parsed: ParsedContent;
+}
+
 /** A request to PATCH /settings, looked at; null leaves a thing as it is. */
 export interface SettingsChange {
   /** Values of rows of `userSettings`. */
@@ -173,6 +179,7 @@ export interface MessagePost {
   /** Echo for the sending client: only its own queue sees it. */
   readonly queueId: string | null;
   readonly localId: string | null;
+  readonly isReadBySender: boolean;
 }
 
 /** Where somebody logs in from; `fingerprint` is a hash of program and coarse place. */
@@ -266,6 +273,15 @@ export interface CommandParams {
   "profile-values.sweep": { readonly fieldId: number; readonly afterUserId: number };
   "profile-data.set": { readonly data: readonly ProfileValueChange[] };
   "channel.create": ChannelCreate;
+  "channel-folder.create": { readonly name: string; readonly description: FolderDescription };
+  /** null: not passed, so it stays. */
+  "channel-folder.update": {
+    readonly folderId: number;
+    readonly name: string | null;
+    readonly description: FolderDescription | null;
+    readonly isArchived: boolean | null;
+  };
+  "channel-folder.reorder": { readonly order: readonly number[] };
   "members.change": MembershipChange;
   "subscriptions.add": SubscribeRequest;
   "subscriptions.remove": {

@@ -3,6 +3,12 @@ import { addAlertWords, getAlertWords, removeAlertWords } from "./alert-words.ts
 import { fetchApiKey, regenerateApiKey } from "./authentication.ts";
 import { deleteAvatar, uploadAvatar } from "./avatars.ts";
 import { createBot, deactivateBot, getBots, regenerateBotKey, updateBot } from "./bots.ts";
+import {
+  createChannelFolder,
+  getChannelFolders,
+  reorderChannelFolders,
+  updateChannelFolder,
+} from "./channel-folders.ts";
 import { createChannel, deleteTopic, getStreams } from "./channels.ts";
 import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
@@ -103,6 +109,10 @@ export const endpoints = [
   createChannel,
   getStreams,
   deleteTopic,
+  createChannelFolder,
+  getChannelFolders,
+  reorderChannelFolders,
+  updateChannelFolder,
   getSubscriptions,
   subscribe,
   unsubscribe,

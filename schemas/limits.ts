@@ -76,6 +76,7 @@ export const limits = {
   // Counts
   users_per_realm_max: 1_000_000,
   channels_per_realm_max: 100_000,
+  channel_folders_per_realm_max: 1000,
   subscribers_per_request_max: 20_000,
   channels_per_request_max: 1000,
   direct_recipients_max: 200,

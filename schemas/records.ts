@@ -25,6 +25,13 @@ import type {
 } from "./records/people.ts";
 import type { ChannelFolderRecord, TopicPolicyRecord, UserTopicRecord } from "./records/places.ts";
 import type {
+  MessageAttentionRecord,
+  MessageIndexRecord,
+  ReadExceptionRecord,
+  ReadFloorRecord,
+  ReadStateRecord,
+} from "./records/read-state.ts";
+import type {
   DeadLetterRecord,
   EventRecord,
   IdempotencyRecord,
@@ -38,6 +45,7 @@ import type { TopicsPolicy } from "./types.ts";
 
 export type * from "./records/people.ts";
 export type * from "./records/places.ts";
+export type * from "./records/read-state.ts";
 export type * from "./records/runtime.ts";
 export type * from "./records/search.ts";
 
@@ -179,10 +187,10 @@ export interface Tables {
   directNames: { key: string; row: { readonly id: number } };
   directConversations: { key: readonly [userId: number, conversationId: number]; row: Empty };
   messages: { key: number; row: MessageRecord };
-  conversationMessages: { key: readonly [conversationId: number, messageId: number]; row: Empty };
+  conversationMessages: { key: readonly [conversationId: number, messageId: number]; row: MessageIndexRecord };
   channelMessages: {
     key: readonly [channelId: number, messageId: number];
-    row: { readonly conversationId: number };
+    row: { readonly conversationId: number } & MessageIndexRecord;
   };
   searchState: { key: string; row: SearchStateRecord };
   searchPostings: {
@@ -193,6 +201,14 @@ export interface Tables {
   searchTopics: { key: readonly [word: string, conversationId: number]; row: Empty };
   /** Messages and topics that were changed and are to be filed again; `kind` is one of `searchPendingKinds`. */
   searchPending: { key: readonly [kind: number, id: number]; row: Empty };
+  /** Only for messages with the trait `callsAttention`. */
+  messageAttention: { key: number; row: MessageAttentionRecord };
+  readStates: { key: number; row: ReadStateRecord };
+  /** `kind` is one of `floorKinds`; the place is a channel, a conversation or a sender. */
+  readFloors: { key: readonly [kind: number, placeId: number, userId: number]; row: ReadFloorRecord };
+  readExceptions: { key: readonly [userId: number, messageId: number]; row: ReadExceptionRecord };
+  /** `flag` is one of `personalFlags`. */
+  messageFlags: { key: readonly [userId: number, flag: number, messageId: number]; row: Empty };
   snapshots: { key: string; row: SnapshotRecord };
   events: { key: number; row: EventRecord };
   queues: { key: string; row: QueueRecord };
@@ -299,12 +315,17 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
     "mentionedUserIds",
     "mentionedGroupIds",
   ],
-  conversationMessages: [],
-  channelMessages: ["conversationId"],
   searchState: ["format", "messagesUpTo", "topicsUpTo", "lastSegmentId", "segments", "merge", "leftovers"],
   searchPostings: ["ids"],
   searchTopics: [],
   searchPending: [],
+  conversationMessages: ["senderId", "traits"],
+  channelMessages: ["conversationId", "senderId", "traits"],
+  messageAttention: ["alertedUserIds", "participantIds"],
+  readStates: ["upTo", "at", "newest", "hasSenderFloors"],
+  readFloors: ["upTo", "at"],
+  readExceptions: ["isRead", "at"],
+  messageFlags: [],
   snapshots: ["version", "state", "context"],
   events: ["position", "at", "type", "audience", "body"],
   queues: ["id", "userId", "createdAt", "createdAtPosition", "lifespanMs", "client", "options"],

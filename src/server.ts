@@ -23,6 +23,7 @@ import { alertWordRoutes } from "./http/routes/alert-words.ts";
 import { authenticationRoutes } from "./http/routes/authentication.ts";
 import { avatarRoutes } from "./http/routes/avatars.ts";
 import { botRoutes } from "./http/routes/bots.ts";
+import { channelFolderRoutes } from "./http/routes/channel-folders.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
 import { draftRoutes } from "./http/routes/drafts.ts";
 import { emojiRoutes } from "./http/routes/emoji.ts";
@@ -278,6 +279,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...botRoutes,
       ...profileFieldRoutes,
       ...channelRoutes(channelOptions),
+      ...channelFolderRoutes,
       ...subscriptionRoutes(channelOptions),
       ...userTopicRoutes,
       ...messageRoutes,

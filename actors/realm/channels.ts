@@ -220,6 +220,7 @@ export function announcement(view: View, creation: NewChannel, caller: UserRecor
           client: "Internal",
           queueId: null,
           localId: null,
+          isReadBySender: true,
         },
         notificationBotId,
       ),

@@ -9,6 +9,7 @@ import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
 import { updateBot } from "./bot-changes.ts";
 import { createBot, deactivateBot, regenerateBotKey } from "./bots.ts";
+import { createChannelFolder, reorderChannelFolders, updateChannelFolder } from "./channel-folders.ts";
 import { createChannel, findFirstMessage } from "./channels.ts";
 import { confirmEmailChange } from "./email-change.ts";
 import { addEmoji, deactivateEmoji } from "./emoji.ts";
@@ -70,6 +71,9 @@ export const realmMachine = setup({
         "profile-values.sweep": { actions: decide(sweepProfileValues) },
         "profile-data.set": { actions: decide(changeOwnProfile) },
         "channel.create": { actions: decide(createChannel) },
+        "channel-folder.create": { actions: decide(createChannelFolder) },
+        "channel-folder.update": { actions: decide(updateChannelFolder) },
+        "channel-folder.reorder": { actions: decide(reorderChannelFolders) },
         "members.change": { actions: decide(continueChange) },
         "channel.find-first-message": { actions: decide(findFirstMessage) },
         "subscriptions.add": { actions: decide(addSubscriptions) },

@@ -8,6 +8,7 @@ import type { View } from "../../src/domain/view.ts";
 import { type Address, type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { removeMessages } from "../topic/message-removal.ts";
 import type { TopicDeletionContext, Waiter } from "./machine.ts";
 
 type Target = Extract<Address, { actor: "topic-deletion" }>;
@@ -99,25 +100,8 @@ function batchEffects(
   topic: string,
   batch: readonly number[],
 ): Effect[] {
-  const conversationId = context.conversationId ?? 0;
-  const body = {
-    message_type: "stream",
-    stream_id: channel.id,
-    topic: view.row("conversations", conversationId)?.topic ?? topic,
-    message_ids: [...batch].sort((a, b) => a - b),
-  };
-  const all: Effect[] = batch.flatMap((id) => [
-    effects.remove("messages", id),
-    effects.remove("conversationMessages", [conversationId, id]),
-    effects.remove("channelMessages", [channel.id, id]),
-  ]);
-  // Who received one and left a public channel is found at delivery (realtime/audience.ts); who deletes is always told.
-  const audience = { to: "channel", id: channel.id, also: [context.actingUserId] } as const;
-  all.push(effects.emit("delete_message", body, audience, batch.length));
-  all.push(effects.tell(command({ actor: "conversation", id: conversationId }, "topic.recount", {}, null)));
-  const { firstMessageId } = channel;
-  if (firstMessageId !== null && batch.some((id) => id <= firstMessageId)) {
-    all.push(effects.tell(command({ actor: "realm" }, "channel.find-first-message", { channelId: channel.id }, null)));
-  }
-  return all;
+  const id = context.conversationId ?? 0;
+  const spelt = view.row("conversations", id)?.topic ?? topic;
+  const place = { id, channelId: channel.id, topic: spelt, userIds: null };
+  return removeMessages(view, place, batch, [context.actingUserId]);
 }

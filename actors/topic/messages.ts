@@ -6,6 +6,7 @@ import type { ChannelRecord, MessageRecord, UserRecord } from "../../schemas/rec
 import type { RenderedContent } from "../../src/domain/markdown/render.ts";
 import { resolveContent } from "../../src/domain/markdown/resolve.ts";
 import { mentionResolver } from "../../src/domain/mention-resolver.ts";
+import { indexRow } from "../../src/domain/message-index.ts";
 import { hasChannelPermission, hasMetadataAccess, hasRealmPermission, isGuest } from "../../src/domain/permissions.ts";
 import { emptyTopicName } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
@@ -43,7 +44,10 @@ function postToChannel(
   const post = writeMessage(context, asked, view, sender, rendered);
   const all = [
     ...post.effects,
-    effects.put("channelMessages", [channel.id, post.message.id], { conversationId: post.message.conversationId }),
+    effects.put("channelMessages", [channel.id, post.message.id], {
+      conversationId: post.message.conversationId,
+      ...indexRow(post.message),
+    }),
     effects.emit("message", messageEventBody(asked, post.message), { to: "channel", id: channel.id, also: [] }),
   ];
   if (context.id === null) {
@@ -159,6 +163,8 @@ function writeMessage(
       hasLink: rendered.hasLink,
       hasImage: rendered.hasImage,
       hasAttachment: rendered.hasAttachment,
+      mentionsPeople: rendered.mentionedUserIds.length + rendered.mentionedGroupIds.length > 0,
+      isUnreadBySender: !asked.params.isReadBySender,
     }),
     mentionedUserIds: rendered.mentionedUserIds,
     mentionedGroupIds: rendered.mentionedGroupIds,
@@ -169,7 +175,7 @@ function writeMessage(
       effects.count("message", message.id),
       ...(context.id === null ? [effects.count("recipient", conversationId)] : []),
       effects.put("messages", message.id, message),
-      effects.put("conversationMessages", [conversationId, message.id], {}),
+      effects.put("conversationMessages", [conversationId, message.id], indexRow(message)),
     ],
     context: { id: conversationId, lastMessageId: message.id },
   };

@@ -7,10 +7,10 @@ import { limits } from "../../schemas/limits.ts";
 import type { MessageRecord, UserRecord } from "../../schemas/records.ts";
 import type { Narrowed } from "../domain/narrow.ts";
 import { canReadMessage } from "../domain/permissions.ts";
+import { isReceived } from "../domain/read-state.ts";
 import type { View } from "../domain/view.ts";
 import type { Step } from "./id-streams.ts";
 import { type Plan, type PlanKind, planOf } from "./message-plan.ts";
-import { isReceived } from "./messages.ts";
 
 export interface FetchRange {
   readonly anchor: number;

@@ -6,11 +6,12 @@
 
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
+import { personalFlags } from "../../schemas/records/read-state.ts";
 import type { SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
 import type { Narrowed } from "../domain/narrow.ts";
 import { topicPolicies } from "../domain/user-topics.ts";
 import type { View } from "../domain/view.ts";
-import { ClippedStream, type IdStream, ListStream, type Step, unionOf } from "./id-streams.ts";
+import { ClippedStream, type IdStream, KeyStream, ListStream, type Step, unionOf } from "./id-streams.ts";
 import { channelStream, conversationStream, messageStream, SearchStreams } from "./search-streams.ts";
 
 export type PlanKind = "dense" | "sparse";
@@ -58,7 +59,7 @@ function placeOf(view: View, reader: UserRecord, narrowed: Narrowed, step: Step,
     case "conversation":
       return only(conversationStream(view, step, source.conversationId));
     case "starred":
-      return only(new ListStream(step, []));
+      return only(starredStream(view, step, reader.id));
     case "topic":
       return merge(topicIds(view, reader, source.topic));
     case "followed":
@@ -120,4 +121,13 @@ function directIds(view: View, reader: UserRecord, withUserId: number | null): n
   const ids = view.keys("directConversations", range).map(([, id]) => id);
   if (withUserId === null || ids.length > limits.feed_places_max) return ids;
   return ids.filter((id) => view.row("conversations", id)?.userIds?.includes(withUserId) === true);
+}
+
+function starredStream(view: View, step: Step, userId: number): IdStream {
+  const flag = personalFlags.starred;
+  return new KeyStream(step, (from, limit) => {
+    const end = step === 1 ? Number.MAX_VALUE : -1;
+    const range = { start: [userId, flag, from], end: [userId, flag, end], reverse: step === -1, limit };
+    return view.keys("messageFlags", range).map(([, , messageId]) => messageId);
+  });
 }

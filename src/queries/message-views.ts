@@ -1,6 +1,7 @@
 /** A message as one reader is shown it: with their flags, its sender as they know them, and what they searched for marked. */
 import type { MessageRecord, UserRecord } from "../../schemas/records.ts";
 import { escapeAttribute } from "../domain/markdown/escape.ts";
+import { flagsOf } from "../domain/message-flags.ts";
 import { avatarForSpectator, canAccessUser, unknownUserBody, userBody } from "../domain/people.ts";
 import { canAccessAllUsers } from "../domain/permissions.ts";
 import { highlight } from "../domain/search/highlight.ts";
@@ -8,7 +9,7 @@ import type { SearchQuery } from "../domain/search/query.ts";
 import { isSpectator } from "../domain/spectator.ts";
 import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
-import { flagsOf, type MessageOptions, messageBody } from "./messages.ts";
+import { type MessageOptions, messageBody } from "./messages.ts";
 
 /** undefined when its conversation is gone. */
 export function messageForReader(

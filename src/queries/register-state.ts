@@ -10,6 +10,7 @@ import { hasRealmPermission, isAdministrator, isGuest } from "../domain/permissi
 import type { View } from "../domain/view.ts";
 import { alertWordsState } from "./alert-words.ts";
 import { botsState } from "./bots.ts";
+import { channelFoldersState } from "./channel-folders.ts";
 import {
   channelBody,
   defaultChannelIds,
@@ -151,7 +152,7 @@ const sections: Readonly<Record<string, Section>> = {
   user_settings: ownSettings,
   recent_private_conversations: recentPrivateConversations,
   alert_words: alertWordsState,
-  channel_folders: nothing({ channel_folders: [] }),
+  channel_folders: channelFoldersState,
   custom_profile_fields: profileFieldsState,
   default_stream_groups: nothing({ realm_default_stream_groups: [] }),
   drafts: draftsState,

@@ -4,6 +4,7 @@
  */
 import type { EventRecord, UserRecord } from "../../schemas/records.ts";
 import { lookUp } from "../domain/look-up.ts";
+import { flagsOf } from "../domain/message-flags.ts";
 import { apiEmail, canAccessUser } from "../domain/people.ts";
 import { canReadMessage, hasMetadataAccess, hasReceived, isGuest } from "../domain/permissions.ts";
 import { legacyPresence, modernPresence } from "../domain/presence.ts";
@@ -13,7 +14,7 @@ import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 import { channelBody, defaultChannelIds, subscriptionBody } from "../queries/channels.ts";
 import { customEmoji } from "../queries/emoji.ts";
-import { flagsOf, messageBody } from "../queries/messages.ts";
+import { messageBody } from "../queries/messages.ts";
 import { mutedTopics } from "../queries/user-topics.ts";
 import { realmBot } from "./bot-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";

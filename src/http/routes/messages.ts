@@ -14,6 +14,7 @@ import { checkChannelName, unprintablePosition } from "../../domain/text.ts";
 import { meantTopic } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
 import { bind, callerOf } from "../../runtime/calls.ts";
+import { isReadingClient } from "../client-name.ts";
 
 type SendParams = ParamsOf<typeof sendMessage>;
 
@@ -43,6 +44,7 @@ export const messageRoutes = [
           client: call.client,
           queueId: params.queue_id ?? null,
           localId: params.local_id ?? null,
+          isReadBySender: params.read_by_sender ?? isReadingClient(call.client),
         },
         sender.id,
       ),
