@@ -19,6 +19,7 @@ import {
 import { stateOperators } from "./narrow/states.ts";
 import { canReadMessage, hasContentAccess, isGuest } from "./permissions.ts";
 import { joinSearches, type SearchQuery } from "./search/query.ts";
+import { isTopicMuted, topicPolicies, visibilityPolicy } from "./user-topics.ts";
 import type { View } from "./view.ts";
 
 export type { Candidate, Term } from "./narrow/reading.ts";
@@ -46,6 +47,8 @@ export interface Narrowed {
   readonly search: SearchQuery | null;
   /** Every match stands in the search index under one term of each list (domain/search/terms.ts). */
   readonly filed: readonly (readonly string[])[];
+  /** Every match is unread: nothing behind the reader's floors is. */
+  readonly isUnreadOnly: boolean;
   matches(candidate: Candidate): boolean;
 }
 
@@ -55,6 +58,7 @@ export const nothingNarrowed: Narrowed = {
   includesHistory: false,
   search: null,
   filed: [],
+  isUnreadOnly: false,
   matches: () => false,
 };
 
@@ -91,6 +95,7 @@ export function readNarrow(view: View, reader: UserRecord, given: readonly Term[
     includesHistory: includesHistory(reading, terms),
     search: reading.searches.length === 0 ? null : joinSearches(reading.searches),
     filed: reading.filed,
+    isUnreadOnly: reading.isUnreadOnly,
     matches: (candidate) => predicates.every((predicate) => predicate(candidate)),
   };
 }
@@ -107,9 +112,32 @@ function newReading(view: View, reader: UserRecord): Reading {
     messageId: null,
     isFollowedOnly: false,
     isStarredOnly: false,
+    isUnreadOnly: false,
     isImpossible: false,
     searches: [],
     filed: [],
+  };
+}
+
+/**
+ * What of a narrow `first_unread` looks for: unread messages that are not muted (behaviour 5.4). Who looks at a muted channel by name
+ * wants to see it: there only a topic's own mute counts.
+ */
+export function unreadOf(view: View, reader: UserRecord, narrowed: Narrowed): Narrowed {
+  const isInChannel = narrowed.source.kind === "channel" || narrowed.source.kind === "conversation";
+  const unread = readNarrow(view, reader, [{ operator: "is", operand: "unread", negated: false }]);
+  if ("kind" in unread) return nothingNarrowed;
+  return {
+    ...narrowed,
+    includesHistory: false,
+    isUnreadOnly: true,
+    matches(candidate) {
+      if (!unread.matches(candidate) || !narrowed.matches(candidate)) return false;
+      const { channelId, topic } = candidate.conversation;
+      if (channelId === null) return true;
+      if (!isInChannel) return !isTopicMuted(view, reader.id, channelId, topic);
+      return visibilityPolicy(view, reader.id, channelId, topic) !== topicPolicies.muted;
+    },
   };
 }
 

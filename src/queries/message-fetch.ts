@@ -53,7 +53,8 @@ export class MessageWalk {
   readonly #view: View;
   readonly #reader: UserRecord;
   readonly #narrowed: Narrowed;
-  readonly #isAbandoned: () => boolean;
+  /** Whether whoever asked has hung up. */
+  readonly isAbandoned: () => boolean;
   readonly #newest: number;
   #plan: PlanKind = "dense";
   /** Messages that the dense plan looked at. */
@@ -65,7 +66,7 @@ export class MessageWalk {
     this.#view = view;
     this.#reader = reader;
     this.#narrowed = narrowed;
-    this.#isAbandoned = isAbandoned;
+    this.isAbandoned = isAbandoned;
     this.#newest = view.counter("message");
   }
 
@@ -92,7 +93,7 @@ export class MessageWalk {
       next = end;
       if (messages.length === count) break;
       await new Promise<void>((resolve) => setImmediate(resolve));
-      if (this.#isAbandoned()) return { messages, isExhausted: false };
+      if (this.isAbandoned()) return { messages, isExhausted: false };
     }
     return { messages, isExhausted: false };
   }

@@ -9,6 +9,7 @@ import { limits } from "../../schemas/limits.ts";
 import { personalFlags } from "../../schemas/records/read-state.ts";
 import type { SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
 import type { Narrowed } from "../domain/narrow.ts";
+import { ReadState } from "../domain/read-state.ts";
 import { topicPolicies } from "../domain/user-topics.ts";
 import type { View } from "../domain/view.ts";
 import { ClippedStream, type IdStream, KeyStream, ListStream, type Step, unionOf } from "./id-streams.ts";
@@ -32,7 +33,8 @@ export function planOf(view: View, reader: UserRecord, narrowed: Narrowed, step:
   const filed = narrowed.filed.map((terms) => search.filed(terms));
   const words = narrowed.search?.words.flatMap((word) => search.word(word) ?? []) ?? [];
   const place = placeOf(view, reader, narrowed, step, kind);
-  const streams = [...place.streams, ...filed, ...words];
+  const unread = narrowed.isUnreadOnly ? [unreadStream(view, reader, narrowed, step)] : [];
+  const streams = [...place.streams, ...unread, ...filed, ...words];
   return streams.length > 0 ? { ...place, streams } : { ...place, streams: [messageStream(view, step, 0)] };
 }
 
@@ -121,6 +123,47 @@ function directIds(view: View, reader: UserRecord, withUserId: number | null): n
   const ids = view.keys("directConversations", range).map(([, id]) => id);
   if (withUserId === null || ids.length > limits.feed_places_max) return ids;
   return ids.filter((id) => view.row("conversations", id)?.userIds?.includes(withUserId) === true);
+}
+
+/**
+ * What may be unread: what lies above the floors of its place, and what was marked unread again. Floors of topics inside a channel
+ * are left to the predicate: there may be any number of them.
+ */
+function unreadStream(view: View, reader: UserRecord, { source }: Narrowed, step: Step): IdStream {
+  const state = new ReadState(view, reader.id);
+  const above = (stream: IdStream, ...floors: (number | undefined)[]) => {
+    const first = Math.max(state.marks?.upTo ?? 0, ...floors.map((upTo) => upTo ?? 0)) + 1;
+    return new ClippedStream(step, stream, [[first, Number.MAX_SAFE_INTEGER]]);
+  };
+  const channel = (id: number) => above(channelStream(view, step, id), state.floor("channel", id)?.upTo);
+  const conversation = (id: number, channelId: number | null) => {
+    const inChannel = channelId === null ? 0 : state.floor("channel", channelId)?.upTo;
+    return above(conversationStream(view, step, id), state.floor("conversation", id)?.upTo, inChannel);
+  };
+  const again = exceptionStream(view, step, reader.id);
+  if (source.kind === "channel") return unionOf(step, [channel(source.channelId), again]);
+  if (source.kind === "conversation") {
+    const { conversationId } = source;
+    const channelId = view.row("conversations", conversationId)?.channelId ?? null;
+    return unionOf(step, [conversation(conversationId, channelId), again]);
+  }
+  const joined = [...view.subscriptions.ofUser(reader.id)].filter(({ isActive }) => isActive);
+  const directs = directIds(view, reader, null);
+  if (joined.length + directs.length > limits.feed_places_max) return messageStream(view, step, 0);
+  return unionOf(step, [
+    ...joined.map(({ channelId }) => channel(channelId)),
+    ...directs.map((id) => conversation(id, null)),
+    again,
+  ]);
+}
+
+/** Messages that are otherwise than floors and rules say. */
+function exceptionStream(view: View, step: Step, userId: number): IdStream {
+  return new KeyStream(step, (from, limit) => {
+    const end = step === 1 ? Number.MAX_VALUE : -1;
+    const range = { start: [userId, from], end: [userId, end], reverse: step === -1, limit };
+    return view.keys("readExceptions", range).map(([, messageId]) => messageId);
+  });
 }
 
 function starredStream(view: View, step: Step, userId: number): IdStream {

@@ -378,11 +378,6 @@ export class Dispatcher {
     return this.#line.length > 0 ? 0 : nextDueIn(this.#environment);
   }
 
-  /** Whether anything may still be read or written: the environment is closed soon after. */
-  get isOpen(): boolean {
-    return !this.#isClosed;
-  }
-
   get lineLength(): number {
     return this.#line.length;
   }

@@ -60,8 +60,7 @@ export class SearchIndexer {
 
   /** A slice, if nobody posts; then a pause, and again while there is more to do. */
   #work(): void {
-    const { dispatcher } = this.#realm;
-    if (!dispatcher.isOpen) return;
+    if (this.#realm.isClosed) return;
     if (!this.#isIdle()) {
       this.#lookLater();
       return;

@@ -34,6 +34,7 @@ export interface Reading {
   messageId: number | null;
   isFollowedOnly: boolean;
   isStarredOnly: boolean;
+  isUnreadOnly: boolean;
   isImpossible: boolean;
   readonly searches: SearchQuery[];
   /** Every match stands in the search index under one term of each list. */

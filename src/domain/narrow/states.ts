@@ -3,7 +3,9 @@ import { refuse } from "../../../schemas/errors.ts";
 import { hasTrait } from "../../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord, UserRecord } from "../../../schemas/records.ts";
 import { lookUp } from "../look-up.ts";
+import { isAlerted, isMentioned, isStarred, isWildcardMentioned } from "../message-flags.ts";
 import { isMember } from "../permissions.ts";
+import { isReceived, ReadState } from "../read-state.ts";
 import { matchesSearch, readSearch } from "../search/query.ts";
 import { terms } from "../search/terms.ts";
 import { topicPolicies, visibilityPolicy } from "../user-topics.ts";
@@ -18,12 +20,22 @@ const sender: OperatorReader = (reading, { operand, negated }) => {
   return ({ message }) => message.senderId === person.id;
 };
 
+/** Whether the reader has read a message; floors are looked up once for as long as nothing happens. */
+function readTest({ view, reader }: Reading): Predicate {
+  let position = -1;
+  let state: ReadState | null = null;
+  return ({ message, conversation }) => {
+    if (state === null || view.position !== position) {
+      position = view.position;
+      state = new ReadState(view, reader.id);
+    }
+    return state.isRead(message, conversation);
+  };
+}
+
 function isMention(view: View, reader: UserRecord, message: MessageRecord): boolean {
-  return (
-    message.mentionedUserIds.includes(reader.id) ||
-    hasTrait(message.traits, "mentionsChannel") ||
-    message.mentionedGroupIds.some((groupId) => isMember(view, reader, groupId))
-  );
+  if (isMentioned(view, reader, message)) return true;
+  return isWildcardMentioned(view, reader, message) && isReceived(view, reader, message);
 }
 
 function mentionTerms({ view, reader }: Reading): string[] {
@@ -83,19 +95,31 @@ const states: Readonly<Record<string, State>> = {
         isMutedFor(view, reader, conversation),
   },
   unread: {
-    predicate:
-      ({ reader }) =>
-      ({ message }) =>
-        message.senderId !== reader.id,
+    predicate: (reading) => {
+      const isRead = readTest(reading);
+      return (candidate) => !isRead(candidate);
+    },
+    note: (reading) => {
+      reading.isUnreadOnly = true;
+    },
   },
-  read: {
+  read: { predicate: readTest },
+  starred: {
     predicate:
-      ({ reader }) =>
+      ({ view, reader }) =>
       ({ message }) =>
-        message.senderId === reader.id,
+        isStarred(view, reader.id, message.id),
+    note: (reading) => {
+      reading.isStarredOnly = true;
+    },
   },
-  starred: { predicate: () => never },
-  alerted: { predicate: () => never },
+  alerted: {
+    predicate:
+      ({ view, reader }) =>
+      ({ message }) =>
+        isAlerted(view, reader.id, message) && isReceived(view, reader, message),
+    note: (reading) => reading.filed.push([terms.callsAttention]),
+  },
 };
 
 const is: OperatorReader = (reading, { operand, negated }) => {

@@ -11,12 +11,15 @@ const closing = "</span>";
 /** A tag, an entity, a run of ordinary characters, or one character that looked like the beginning of either. */
 const pieces = /<[^>]*>|&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});|[^<&]+|[<&]/g;
 
-/** A folded text; unit i came from `html.slice(starts[i], ends[i])`. A tag is one blank, and `isTag` there. */
+/**
+ * A folded text; unit i came from `html.slice(starts[i], ends[i])`. A tag is one blank. Nothing is marked where it `isFixed`: in
+ * tags, and in MathML, whose parser would take an HTML element for the end of the formula.
+ */
 interface Traced {
   readonly folded: string;
   readonly starts: readonly number[];
   readonly ends: readonly number[];
-  readonly isTag: readonly boolean[];
+  readonly isFixed: readonly boolean[];
 }
 
 type Span = readonly [start: number, end: number];
@@ -27,7 +30,7 @@ export function highlight(query: SearchQuery, html: string): string {
   if (spans.length === 0) return html;
   let marked = "";
   let done = 0;
-  for (const [start, end] of spans.flatMap((span) => outsideTags(span, traced))) {
+  for (const [start, end] of spans.flatMap((span) => outsideFixed(span, traced))) {
     const from = traced.starts[start] ?? 0;
     const to = traced.ends[end - 1] ?? 0;
     // One source character may fold to several: it is marked once, whole.
@@ -42,32 +45,35 @@ function trace(html: string): Traced {
   const folded: string[] = [];
   const starts: number[] = [];
   const ends: number[] = [];
-  const isTag: boolean[] = [];
-  const add = (text: string, start: number, end: number, fromTag: boolean) => {
+  const isFixed: boolean[] = [];
+  const add = (text: string, start: number, end: number, fixed: boolean) => {
     for (let unit = 0; unit < text.length; unit++) {
       folded.push(text[unit] ?? "");
       starts.push(start);
       ends.push(end);
-      isTag.push(fromTag);
+      isFixed.push(fixed);
     }
   };
+  let isFormula = false;
   for (const { 0: piece, index } of html.matchAll(pieces)) {
-    if (piece.length > 1 && piece.startsWith("<")) add(" ", index, index + piece.length, true);
-    else if (piece.length > 1 && piece.startsWith("&")) {
-      add(foldText(decodeEntity(piece)), index, index + piece.length, false);
+    if (piece.length > 1 && piece.startsWith("<")) {
+      isFormula = piece.startsWith("<math") || (isFormula && !piece.startsWith("</math"));
+      add(" ", index, index + piece.length, true);
+    } else if (piece.length > 1 && piece.startsWith("&")) {
+      add(foldText(decodeEntity(piece)), index, index + piece.length, isFormula);
     } else {
       let at = index;
       for (const character of piece) {
         const end = at + character.length;
         const own = foldText(character);
         // A combining mark folds to nothing: it belongs to the character before it.
-        if (own === "" && ends.length > 0 && isTag.at(-1) === false) ends[ends.length - 1] = end;
-        add(own, at, end, false);
+        if (own === "" && ends.length > 0 && isFixed.at(-1) === false) ends[ends.length - 1] = end;
+        add(own, at, end, isFormula);
         at = end;
       }
     }
   }
-  return { folded: folded.join(""), starts, ends, isTag };
+  return { folded: folded.join(""), starts, ends, isFixed };
 }
 
 function wordSpans(query: SearchQuery, folded: string): Span[] {
@@ -106,12 +112,12 @@ function merged(spans: readonly Span[]): Span[] {
   return joined;
 }
 
-/** The parts of a span between tags. */
-function outsideTags([start, end]: Span, { isTag }: Traced): Span[] {
+/** The parts of a span that may be marked. */
+function outsideFixed([start, end]: Span, { isFixed }: Traced): Span[] {
   const parts: Span[] = [];
   let from = start;
   for (let at = start; at <= end; at++) {
-    if (at < end && isTag[at] !== true) continue;
+    if (at < end && isFixed[at] !== true) continue;
     if (at > from) parts.push([from, at]);
     from = at + 1;
   }

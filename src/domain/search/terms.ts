@@ -15,6 +15,8 @@ export const terms = {
   hasLink: ":l",
   hasImage: ":i",
   hasAttachment: ":a",
+  /** Of somebody for whom an alert word stands in it, or who had written in its topic. */
+  callsAttention: ":c",
 } as const;
 
 /** Every message stands under its sender, and so under one term in this range. */
@@ -30,6 +32,7 @@ export function messageTerms(message: MessageRecord): Set<string> {
   if (hasTrait(message.traits, "hasLink")) found.add(terms.hasLink);
   if (hasTrait(message.traits, "hasImage")) found.add(terms.hasImage);
   if (hasTrait(message.traits, "hasAttachment")) found.add(terms.hasAttachment);
+  if (hasTrait(message.traits, "callsAttention")) found.add(terms.callsAttention);
   return found;
 }
 

@@ -5,7 +5,7 @@ import { limits } from "../../../schemas/limits.ts";
 import { checkMessagesMatchNarrow, getMessage, getMessages, getStreamTopics } from "../../../schemas/messages.ts";
 import type { MessageRecord, UserRecord } from "../../../schemas/records.ts";
 import { lookUp } from "../../domain/look-up.ts";
-import { type Narrowed, readNarrow, termsOf } from "../../domain/narrow.ts";
+import { type Narrowed, readNarrow, termsOf, unreadOf } from "../../domain/narrow.ts";
 import { canReadMessage, hasContentAccess } from "../../domain/permissions.ts";
 import { isForSpectators, isSpectator, spectator } from "../../domain/spectator.ts";
 import type { View } from "../../domain/view.ts";
@@ -41,7 +41,7 @@ export const messageFetchRoutes = [
     });
     const walk = new MessageWalk(view, reader, narrowed, () => isAbandoned);
     return params.message_ids === undefined
-      ? fetchRange(view, walk, params, show)
+      ? fetchRange(walk, params, show, (anchor) => anchorId(anchor, { view, reader, narrowed, walk }))
       : fetchByIds(view, reader, narrowed, params, show);
   }),
 
@@ -105,10 +105,15 @@ function shower(view: View, reader: UserRecord, { search }: Narrowed, options: M
 /** Larger than any id; what `newest` stands for (behaviour 5.4). */
 const newestAnchor = 10_000_000_000_000_000 - 1;
 
-async function fetchRange(view: View, walk: MessageWalk, params: FetchParams, show: Show): Promise<Handled> {
+async function fetchRange(
+  walk: MessageWalk,
+  params: FetchParams,
+  show: Show,
+  idOf: (anchor: Anchor) => Promise<number>,
+): Promise<Handled> {
   const asked = readRange(params);
   if ("kind" in asked) return asked;
-  const anchor = await anchorId(view, walk, asked.anchor);
+  const anchor = await idOf(asked.anchor);
   const fetched: Fetched = await fetchMessages(walk, { ...asked, anchor });
   return ok({
     messages: show(fetched.messages),
@@ -185,10 +190,19 @@ function readDate(text: string | undefined): Anchor | Refusal {
   return Number.isNaN(since) ? refuse.badRequest("Invalid anchor_date") : { since };
 }
 
+interface Anchoring {
+  readonly view: View;
+  readonly reader: UserRecord;
+  readonly narrowed: Narrowed;
+  readonly walk: MessageWalk;
+}
+
 /** The first match that is meant; where there is none, the newest (public API). */
-async function anchorId(view: View, walk: MessageWalk, anchor: Anchor): Promise<number> {
+async function anchorId(anchor: Anchor, { view, reader, narrowed, walk }: Anchoring): Promise<number> {
   if (typeof anchor === "number") return anchor;
-  if (anchor === "first-unread") return newestAnchor;
-  const { messages } = await walk.collect(firstMessageSince(view, anchor.since), 1, 1);
+  const { messages } =
+    anchor === "first-unread"
+      ? await new MessageWalk(view, reader, unreadOf(view, reader, narrowed), walk.isAbandoned).collect(0, 1, 1)
+      : await walk.collect(firstMessageSince(view, anchor.since), 1, 1);
   return messages[0]?.id ?? newestAnchor;
 }
