@@ -13,6 +13,7 @@ import { createChannel, deleteTopic, getStreams } from "./channels.ts";
 import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { deleteMessage, getMessageHistory, updateMessage } from "./message-changes.ts";
 import { checkMessagesMatchNarrow, getMessage, getMessages, getStreamTopics, sendMessage } from "./messages.ts";
 import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, editNavigationView, getNavigationViews, removeNavigationView } from "./navigation-views.ts";
@@ -27,6 +28,7 @@ import {
   updateProfileField,
 } from "./profile-fields.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
+import { addReaction, removeReaction } from "./reactions.ts";
 import { createSavedSnippet, deleteSavedSnippet, editSavedSnippet, getSavedSnippets } from "./saved-snippets.ts";
 import { getServerSettings } from "./server.ts";
 import {
@@ -123,6 +125,11 @@ export const endpoints = [
   getMessage,
   checkMessagesMatchNarrow,
   getStreamTopics,
+  updateMessage,
+  deleteMessage,
+  getMessageHistory,
+  addReaction,
+  removeReaction,
   setTypingStatus,
   updatePresence,
   registerQueue,

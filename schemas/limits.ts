@@ -146,6 +146,17 @@ export const limits = {
   store_free_bytes_min: 256 * 1024 * 1024,
   store_ballast_bytes: 32 * 1024 * 1024,
 
+  // Changes of messages
+  /** Kept and shown of a message's earlier forms, a topic's earlier names, the moves of a message; older ones go. */
+  message_history_entries_max: 100,
+  move_batch_messages: 200,
+  /** Counted to say how much of a topic may be moved. */
+  move_messages_counted_max: 10_000,
+  reactions_per_message_max: 1000,
+  /** Clients open the editor at the last moment (behaviour of the public API). */
+  edit_grace_s: 20,
+  resolve_undo_s: 60,
+
   // Topic deletion (spec 4.13)
   topic_deletion_batch_messages: 100,
   topic_deletion_waiters_max: 100,
@@ -240,6 +251,7 @@ relate(
 );
 relate(limits.store_ballast_bytes > limits.turn_bytes_max, "the ballast covers the largest turn (M5)");
 relate(limits.presence_hidden_s > limits.presence_offline_threshold_s, "who hides looks offline at once");
+relate(limits.move_batch_messages <= limits.event_ids_per_piece_max, "the ids of a batch fit into one event");
 relate(limits.heartbeat_ms_min < limits.heartbeat_ms_max, "heartbeat window");
 relate(limits.message_code_points_max * 4 < limits.body_bytes_max, "a longest message fits into a body");
 relate(

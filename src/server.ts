@@ -27,12 +27,14 @@ import { channelFolderRoutes } from "./http/routes/channel-folders.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
 import { draftRoutes } from "./http/routes/drafts.ts";
 import { emojiRoutes } from "./http/routes/emoji.ts";
+import { messageChangeRoutes } from "./http/routes/message-changes.ts";
 import { messageFetchRoutes } from "./http/routes/message-fetch.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
 import { mutedUserRoutes } from "./http/routes/muted-users.ts";
 import { navigationViewRoutes } from "./http/routes/navigation-views.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
 import { profileFieldRoutes } from "./http/routes/profile-fields.ts";
+import { reactionRoutes } from "./http/routes/reactions.ts";
 import { savedSnippetRoutes } from "./http/routes/saved-snippets.ts";
 import { serverRoutes } from "./http/routes/server.ts";
 import { settingsRoutes } from "./http/routes/settings.ts";
@@ -284,6 +286,8 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...userTopicRoutes,
       ...messageRoutes,
       ...messageFetchRoutes,
+      ...messageChangeRoutes,
+      ...reactionRoutes,
       ...presenceRoutes({ limitsToAccessible: config.presenceLimitedToAccessible }),
       ...realtimeRoutes({
         hubOf,

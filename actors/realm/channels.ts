@@ -247,8 +247,8 @@ export function findFirstMessage(_context: unknown, asked: Command<"channel.find
   };
   return done({}, [
     effects.put("channels", channel.id, { ...channel, firstMessageId }),
-    // The first message of all needs no event: clients see the message itself.
-    ...(channel.firstMessageId === null
+    // The first message of all needs no event: clients see the message itself, unless it was moved here.
+    ...(channel.firstMessageId === null && asked.params.isMove !== true
       ? []
       : [effects.emit("stream", update, { to: "channel-watchers", id: channel.id, except: [] })]),
   ]);

@@ -19,6 +19,7 @@ import { mutedTopics } from "../queries/user-topics.ts";
 import { realmBot } from "./bot-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";
 import { realmUser } from "./realm-user-events.ts";
+import { reaction, updateMessage } from "./update-message-events.ts";
 
 const message: EventKind = {
   key(view, record, user, queue) {
@@ -220,6 +221,8 @@ const mutedTopicsKind: EventKind = {
 const kinds: Readonly<Record<string, EventKind>> = {
   message,
   delete_message: deleteMessage,
+  update_message: updateMessage,
+  reaction,
   stream,
   subscription,
   realm_user: realmUser,

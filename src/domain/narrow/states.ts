@@ -11,7 +11,7 @@ import { terms } from "../search/terms.ts";
 import { topicPolicies, visibilityPolicy } from "../user-topics.ts";
 import type { View } from "../view.ts";
 import { isMutedFor } from "./places.ts";
-import { findPerson, integerOf, never, type OperatorReader, type Predicate, type Reading } from "./reading.ts";
+import { findPerson, integerOf, type OperatorReader, type Predicate, type Reading } from "./reading.ts";
 
 const sender: OperatorReader = (reading, { operand, negated }) => {
   const person = findPerson(reading, operand);
@@ -156,7 +156,12 @@ const contents: Readonly<Record<string, Content>> = {
         hasTrait(message.traits, "hasAttachment"),
     term: terms.hasAttachment,
   },
-  reaction: { predicate: () => never },
+  reaction: {
+    predicate:
+      () =>
+      ({ message }) =>
+        hasTrait(message.traits, "hasReactions"),
+  },
 };
 
 const has: OperatorReader = (reading, { operand, negated }) => {
