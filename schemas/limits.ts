@@ -115,6 +115,9 @@ export const limits = {
   messages_per_fetch_max: 5000,
   narrow_terms_max: 100,
   narrow_rows_per_pass_max: 1000,
+  /** Channels and conversations whose indexes are merged for one feed; with more, the newest messages are walked. */
+  feed_places_max: 2000,
+  topics_per_list_max: 100_000,
   recent_direct_conversations_max: 1000,
   profile_values_per_update_max: 100,
   /** How many of a guest's direct conversations are looked through for people whom they may know. */
@@ -140,6 +143,20 @@ export const limits = {
   cached_rows_max: 50_000,
   timer_sleep_ms_max: 60_000,
   counter_lease_positions: 100_000,
+
+  // Search (architecture, Search)
+  search_word_characters_max: 40,
+  search_segment_messages: 256,
+  search_segments_merged: 8,
+  search_block_ids_max: 400,
+  search_postings_per_slice_max: 10_000,
+  search_rows_per_slice_max: 2000,
+  search_pending_read_max: 10_000,
+  /** Topics whose names hold a word and whose messages are merged; with more, messages are looked at one by one. */
+  search_topics_merged_max: 500,
+  search_look_ms: 1000,
+  /** With more messages than this not in the index yet, it works while others do, too. */
+  search_tail_messages_max: 20_000,
 
   // Store
   store_tables_max: 64,

@@ -46,6 +46,7 @@ import type {
   QueueRecord,
   TimerRecord,
 } from "./records/runtime.ts";
+import type { SearchPostingsRecord, SearchStateRecord } from "./records/search.ts";
 import type { TopicsPolicy } from "./types.ts";
 
 export type * from "./records/conversations.ts";
@@ -53,6 +54,7 @@ export type * from "./records/people.ts";
 export type * from "./records/places.ts";
 export type * from "./records/read-state.ts";
 export type * from "./records/runtime.ts";
+export type * from "./records/search.ts";
 
 /** What an organization is (spec 1). Values of realm settings that were never set are absent: see settings.ts. */
 export interface RealmRecord {
@@ -198,6 +200,15 @@ export interface Tables {
     key: readonly [channelId: number, messageId: number];
     row: { readonly conversationId: number } & MessageIndexRecord;
   };
+  searchState: { key: string; row: SearchStateRecord };
+  searchPostings: {
+    key: readonly [segmentId: number, term: string, firstMessageId: number];
+    row: SearchPostingsRecord;
+  };
+  /** Conversations by the words of their topics. */
+  searchTopics: { key: readonly [word: string, conversationId: number]; row: Empty };
+  /** Messages and topics that were changed and are to be filed again; `kind` is one of `searchPendingKinds`. */
+  searchPending: { key: readonly [kind: number, id: number]; row: Empty };
   messageEdits: { key: readonly [messageId: number, sequence: number]; row: MessageEditRecord };
   /** In the order of `move` ids, which renames and moves share. */
   topicRenames: { key: readonly [conversationId: number, moveId: number]; row: TopicRenameRecord };
@@ -321,6 +332,10 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
     "editedAt",
     "moves",
   ],
+  searchState: ["format", "messagesUpTo", "topicsUpTo", "lastSegmentId", "segments", "merge", "leftovers"],
+  searchPostings: ["ids"],
+  searchTopics: [],
+  searchPending: [],
   messageEdits: ["userId", "at", "prevContent", "prevRendered", "moveId"],
   topicRenames: ["userId", "at", "prevTopic", "topic", "upToId"],
   messageMoves: ["userId", "at", "fromId", "prevChannelId", "channelId", "prevTopic", "topic"],

@@ -21,8 +21,8 @@ import { stream, subscription } from "./channel-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";
 import { linkifiers } from "./linkifier-events.ts";
 import { realmUser } from "./realm-user-events.ts";
-import { userGroup } from "./user-group-events.ts";
 import { reaction, updateMessage } from "./update-message-events.ts";
+import { userGroup } from "./user-group-events.ts";
 
 const message: EventKind = {
   key(view, record, user, queue) {
