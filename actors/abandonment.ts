@@ -15,6 +15,7 @@ const none: Abandonment = { tickets: [], boot: 0, tell: null };
 const abandonments: { readonly [T in CommandType]?: (dead: Command<T>) => Abandonment } = {
   "members.change": ({ params: { waiting } }) =>
     waiting === null ? none : { tickets: [waiting.ticket], boot: waiting.boot, tell: null },
+  "retention.sweep": ({ to }) => ({ ...none, tell: command(to, "retention.abandon", {}, null) }),
   "topic-deletion.continue": ({ to }) => ({ ...none, tell: command(to, "topic-deletion.abandon", {}, null) }),
 };
 

@@ -5,7 +5,7 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
-import { canAccessUser, sharesConversation } from "../../src/domain/people.ts";
+import { canAccessUser, canAccessUserWithout, sharesConversation } from "../../src/domain/people.ts";
 import { canAccessAllUsers, isGuest, realmGroupId } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
@@ -100,6 +100,20 @@ export function conversationSight(view: View, userIds: readonly number[]): Effec
       return user !== undefined && !canAccessUser(view, guest, user);
     });
     return appearance(guest.id, strangers);
+  });
+}
+
+/** The last message of a direct conversation is gone: the guests among its participants may lose sight of the others. */
+export function endedConversationSight(view: View, userIds: readonly number[], conversationId: number): Effect[] {
+  if (!isRestricted(view)) return [];
+  return userIds.flatMap((id) => {
+    const guest = restrictedGuest(view, id);
+    if (guest === null) return [];
+    const lost = userIds.filter((other) => {
+      const user = view.users.get(other);
+      return user !== undefined && !canAccessUserWithout(view, guest, user, conversationId);
+    });
+    return sightEvent("vanish", guest.id, lost);
   });
 }
 

@@ -164,6 +164,17 @@ export function canAccessUser(view: View, viewer: UserRecord, user: UserRecord):
   return sharesChannel(view, viewer, user) || sharesConversation(view, viewer.id, user.id);
 }
 
+/** The same when a direct conversation has ended. */
+export function canAccessUserWithout(
+  view: View,
+  viewer: UserRecord,
+  user: UserRecord,
+  conversationId: number,
+): boolean {
+  if (viewer.id === user.id || user.botType !== null || canAccessAllUsers(view, viewer)) return true;
+  return sharesChannel(view, viewer, user) || sharesConversation(view, viewer.id, user.id, conversationId);
+}
+
 function sharesChannel(view: View, viewer: UserRecord, user: UserRecord): boolean {
   for (const own of view.subscriptions.ofUser(viewer.id)) {
     if (own.isActive && view.subscriptions.isSubscribed(user.id, own.channelId)) return true;
@@ -171,9 +182,11 @@ function sharesChannel(view: View, viewer: UserRecord, user: UserRecord): boolea
   return false;
 }
 
-/** Whether two people are in one of the first's newest direct conversations. */
-export function sharesConversation(view: View, userId: number, otherId: number): boolean {
-  return conversationsOf(view, userId).some((id) => view.row("directConversations", [otherId, id]) !== undefined);
+/** Whether two people are in one of the first's newest direct conversations. @param exceptId one that does not count */
+export function sharesConversation(view: View, userId: number, otherId: number, exceptId = 0): boolean {
+  return conversationsOf(view, userId).some(
+    (id) => id !== exceptId && view.row("directConversations", [otherId, id]) !== undefined,
+  );
 }
 
 function conversationsOf(view: View, userId: number): number[] {
