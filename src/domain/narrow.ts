@@ -137,13 +137,13 @@ const topicOperator: OperatorReader = (reading, term) => {
   return ({ conversation }) => conversation.userIds === null && fold(conversation.topic) === wanted;
 };
 
-function findPerson(view: View, operand: Term["operand"]): UserRecord | undefined {
+function findPerson(view: View, reader: UserRecord, operand: Term["operand"]): UserRecord | undefined {
   if (typeof operand === "number") return view.users.get(operand);
-  return typeof operand === "string" ? personByAddress(view, operand) : undefined;
+  return typeof operand === "string" ? personByAddress(view, reader, operand) : undefined;
 }
 
-const senderOperator: OperatorReader = ({ view }, term) => {
-  const person = findPerson(view, term.operand);
+const senderOperator: OperatorReader = ({ view, reader }, term) => {
+  const person = findPerson(view, reader, term.operand);
   if (person === undefined) return refuse.badNarrow(`unknown user ${term.operand}`);
   return ({ message }) => message.senderId === person.id;
 };
@@ -155,7 +155,7 @@ const directOperator: OperatorReader = (reading, term) => {
   const ids = new Set<number>([reader.id]);
   for (const operand of operands) {
     if (operand === "") continue;
-    const person = findPerson(view, operand);
+    const person = findPerson(view, reader, operand);
     if (person === undefined) return refuse.badNarrow(`unknown user in ${term.operand}`);
     ids.add(person.id);
   }
@@ -165,8 +165,8 @@ const directOperator: OperatorReader = (reading, term) => {
   return ({ conversation }) => conversation.userIds?.join(",") === name;
 };
 
-const directIncludingOperator: OperatorReader = ({ view }, term) => {
-  const person = findPerson(view, term.operand);
+const directIncludingOperator: OperatorReader = ({ view, reader }, term) => {
+  const person = findPerson(view, reader, term.operand);
   if (person === undefined) return refuse.badNarrow(`unknown user ${term.operand}`);
   return ({ conversation }) => conversation.userIds?.includes(person.id) === true;
 };

@@ -47,12 +47,23 @@ export function accountAt(view: View, viewer: UserRecord, address: string, host:
   return domain === dummyHost || domain === host.toLowerCase() ? view.users.get(id) : undefined;
 }
 
-/** Who is meant by an address: the account's own, or the dummy form of somebody whose address is hidden. */
-export function personByAddress(view: View, address: string): UserRecord | undefined {
+/**
+ * Who is meant by an address that the viewer is shown: the account's own, where the viewer may see it, or the dummy form that
+ * stands for a hidden one. An address that is not shown is nobody's: whoever guesses it learns nothing (S1).
+ */
+export function personByAddress(view: View, viewer: UserRecord, address: string): UserRecord | undefined {
   const known = view.users.byEmail(address);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    const isShown = deliveryEmail(known, viewer) !== null && canAccessUser(view, viewer, known);
+    return isShown ? known : undefined;
+  }
   const user = view.users.get(dummyParts(address)?.[0] ?? 0);
-  return user !== undefined && apiEmail(user) === address.toLowerCase() ? user : undefined;
+  return user !== undefined && addressFor(view, viewer, user) === address.toLowerCase() ? user : undefined;
+}
+
+/** The address that a viewer is shown in messages and lists. */
+export function addressFor(view: View, viewer: UserRecord, user: UserRecord): string {
+  return canAccessUser(view, viewer, user) ? apiEmail(user) : dummyEmail(user);
 }
 
 /** The widest role that sees the address, by visibility (spec 2.3, email_address_visibility). */

@@ -3,7 +3,6 @@
  * sent is built from the current rows, so that a replay shows what is there now (architecture, Event log).
  */
 import type { EventRecord, UserRecord } from "../../schemas/records.ts";
-import { lookUp } from "../domain/look-up.ts";
 import { apiEmail, canAccessUser } from "../domain/people.ts";
 import { canReadMessage, hasMetadataAccess, hasReceived, isGuest } from "../domain/permissions.ts";
 import { legacyPresence, modernPresence } from "../domain/presence.ts";
@@ -14,6 +13,7 @@ import { channelBody, defaultChannelIds, subscriptionBody } from "../queries/cha
 import { customEmoji } from "../queries/emoji.ts";
 import { flagsOf, messageBody } from "../queries/messages.ts";
 import { realmBot } from "./bot-events.ts";
+import { concealing } from "./concealed-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";
 import { realmUser } from "./realm-user-events.ts";
 
@@ -211,6 +211,9 @@ const kinds: Readonly<Record<string, EventKind>> = {
   user_status: userStatus,
 };
 
+const concealed = new Map(Object.entries(kinds).map(([type, kind]) => [type, concealing(kind)] as const));
+const concealedPlain = concealing(plain);
+
 export function eventKind(type: string): EventKind {
-  return lookUp(kinds, type) ?? plain;
+  return concealed.get(type) ?? concealedPlain;
 }

@@ -5,6 +5,7 @@
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { TableName } from "../../schemas/records.ts";
+import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
 import {
   channelSeenBy,
@@ -15,6 +16,8 @@ import {
   personOf,
   realmOf,
   refusal,
+  setRealmSettings,
+  systemGroup,
 } from "../support/conversation.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { dayMs, hourMs, keepFor, keepInChannelFor, pass } from "../support/retention.ts";
@@ -221,3 +224,27 @@ t.test("[issue 4] a limit that is lowered, raised, taken away or set holds from 
   await idle();
   t.strictSame(await left(owner, [third]), [third]);
 });
+
+t.test(
+  "[README, Decisions] with its last message a direct conversation ends, and what a guest knew only by it",
+  async (t) => {
+    const { server, owner, member, after } = await stage(t);
+    setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+    const visitor = await personOf(server, "visitor", roles.guest);
+    await createChannel(owner, "shared", [owner, visitor]);
+    keepFor(server, 1);
+    await direct(member, visitor, "hello");
+    await direct(owner, visitor, "hello");
+    t.equal((await visitor.get(`/users/${member.userId}`)).status, 200);
+    const follower = await Follower.of(visitor, { ...wanted, event_types: ["message", "realm_user"] });
+    await after(dayMs + hourMs);
+    await follower.settled();
+    t.strictSame(
+      follower.ofType("realm_user"),
+      [{ type: "realm_user", op: "remove", person: { user_id: member.userId, full_name: "Unknown user" } }],
+      "the owner is known by the channel",
+    );
+    t.equal((await visitor.get(`/users/${member.userId}`)).status, 400);
+    t.equal((await visitor.get(`/users/${owner.userId}`)).status, 200);
+  },
+);
