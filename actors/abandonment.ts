@@ -17,6 +17,7 @@ const abandonments: { readonly [T in CommandType]?: (dead: Command<T>) => Abando
     waiting === null ? none : { tickets: [waiting.ticket], boot: waiting.boot, tell: null },
   "messages.take-in": (dead) => moveAbandonment(dead.params),
   "topic.tell-rename": (dead) => moveAbandonment(dead.params),
+  "retention.sweep": ({ to }) => ({ ...none, tell: command(to, "retention.abandon", {}, null) }),
   "topic-deletion.continue": ({ to }) => ({ ...none, tell: command(to, "topic-deletion.abandon", {}, null) }),
 };
 

@@ -23,6 +23,7 @@ export type Address =
   /** The conversation that a message is in when the command is decided. */
   | { readonly actor: "message"; readonly id: number }
   | { readonly actor: "topic-deletion"; readonly channelId: number; readonly topic: string }
+  | { readonly actor: "retention" }
   | { readonly actor: "mail"; readonly id: number }
   | { readonly actor: "presence"; readonly userId: number }
   | { readonly actor: "typing"; readonly conversation: string };
@@ -450,6 +451,10 @@ export interface CommandParams {
   "topic-deletion.request": TopicDeletionRequest;
   "topic-deletion.continue": Record<string, never>;
   "topic-deletion.abandon": Record<string, never>;
+  "retention.look": Record<string, never>;
+  "retention.due": { readonly dueAt: number };
+  "retention.sweep": Record<string, never>;
+  "retention.abandon": Record<string, never>;
   "presence.report": { readonly status: "active" | "idle" };
   "presence.lapse": Record<string, never>;
   "presence.share": { readonly isShared: boolean };

@@ -11,6 +11,7 @@ import { type Effect, effects } from "./effects.ts";
 import { type MailContext, mailMachine } from "./mail/machine.ts";
 import { presenceMachine } from "./presence/machine.ts";
 import { realmMachine, realmMachineVersion } from "./realm/machine.ts";
+import { initialRetention, retentionMachine, retentionMachineVersion } from "./retention/machine.ts";
 import { type TopicContext, topicMachine, topicMachineVersion } from "./topic/machine.ts";
 import { directName } from "./topic/messages.ts";
 import { topicDeletionMachine, topicDeletionMachineVersion } from "./topic-deletion/machine.ts";
@@ -188,6 +189,10 @@ export const actorKinds: Readonly<Record<Address["actor"], ActorKind>> = {
       context: { conversationId: null, highWaterId: 0, actingUserId: 0, waiters: [], boot: 0, hasMore: false },
     },
   ),
+  retention: snapshotKind(retentionMachine, retentionMachineVersion, () => "retention", {
+    state: "idle",
+    context: initialRetention,
+  }),
   mail: mailKind,
   presence: volatileKind(presenceMachine, (to: AddressOf<"presence">) => `presence:${to.userId}`, {
     state: "offline",

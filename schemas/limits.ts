@@ -178,6 +178,11 @@ export const limits = {
   topic_deletion_batch_messages: 100,
   topic_deletion_waiters_max: 100,
 
+  // Message retention: what one command looks at, and how often (M8)
+  retention_messages_per_command: 100,
+  retention_pause_ms_min: 60 * 60 * 1000,
+  retention_pause_ms_max: 24 * 60 * 60 * 1000,
+
   // Encoded lists of users (spec 4.15)
   encoded_users_per_piece: 256,
   encoded_users_bytes_max: 256 * 1024 * 1024,

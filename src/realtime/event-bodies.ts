@@ -3,7 +3,6 @@
  * sent is built from the current rows, so that a replay shows what is there now (architecture, Event log).
  */
 import type { EventRecord, UserRecord } from "../../schemas/records.ts";
-import { lookUp } from "../domain/look-up.ts";
 import { flagsOf } from "../domain/message-flags.ts";
 import { apiEmail, canAccessUser } from "../domain/people.ts";
 import { canReadMessage, hasReceived, isGuest } from "../domain/permissions.ts";
@@ -18,6 +17,7 @@ import { messageBody } from "../queries/messages.ts";
 import { mutedTopics } from "../queries/user-topics.ts";
 import { realmBot } from "./bot-events.ts";
 import { stream, subscription } from "./channel-events.ts";
+import { concealing } from "./concealed-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";
 import { linkifiers } from "./linkifier-events.ts";
 import { realmUser } from "./realm-user-events.ts";
@@ -191,6 +191,9 @@ const kinds: Readonly<Record<string, EventKind>> = {
   user_group: userGroup,
 };
 
+const concealed = new Map(Object.entries(kinds).map(([type, kind]) => [type, concealing(kind)] as const));
+const concealedPlain = concealing(plain);
+
 export function eventKind(type: string): EventKind {
-  return lookUp(kinds, type) ?? plain;
+  return concealed.get(type) ?? concealedPlain;
 }

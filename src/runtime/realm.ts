@@ -10,6 +10,7 @@ import { migrateEnvironment, storeVersion } from "../store/migrations.ts";
 import { RealmProjections } from "../store/projections/realm-projections.ts";
 import type { Clock } from "./clock.ts";
 import { type Alarm, Dispatcher } from "./dispatcher.ts";
+import { watchRetention } from "./retention-watch.ts";
 
 export interface RealmOptions {
   readonly folder: string;
@@ -55,6 +56,7 @@ export class Realm {
       discard: (file) => this.files.discard(file),
     });
     this.log = new EventLog(this.environment);
+    watchRetention(this.dispatcher, this.environment.get("realm", "realm") !== undefined);
     this.#keepUp();
     const claimed = () => claimedFiles(this.view.users.all(), this.view.realmEmoji.all());
     this.files.sweep(claimed).catch((error: unknown) => options.alarm.bug(error, null));

@@ -51,7 +51,7 @@ export function findPerson({ view, reader }: Reading, operand: Term["operand"]):
   if (operand === "me") return view.users.get(reader.id);
   if (typeof operand === "number") return view.users.get(operand);
   if (typeof operand !== "string") return undefined;
-  return /^\d{1,15}$/.test(operand) ? view.users.get(Number(operand)) : personByAddress(view, operand.trim());
+  return /^\d{1,15}$/.test(operand) ? view.users.get(Number(operand)) : personByAddress(view, reader, operand.trim());
 }
 
 /** An integer operand, bare or as digits; null: it is none. */

@@ -108,7 +108,7 @@ function directAddress(view: View, sender: UserRecord, to: Addressed["to"]): Add
   }
   const ids = new Set<number>([sender.id]);
   for (const recipient of recipients) {
-    const user = findRecipient(view, recipient);
+    const user = findRecipient(view, sender, recipient);
     if (user === undefined) {
       return refuse.badRequest(
         typeof recipient === "number" ? `Invalid user ID ${recipient}` : `Invalid email '${recipient.trim()}'`,
@@ -120,6 +120,6 @@ function directAddress(view: View, sender: UserRecord, to: Addressed["to"]): Add
   return { actor: "direct", userIds: [...ids].sort((a, b) => a - b) };
 }
 
-function findRecipient(view: View, recipient: number | string): UserRecord | undefined {
-  return typeof recipient === "number" ? view.users.get(recipient) : personByAddress(view, recipient.trim());
+function findRecipient(view: View, sender: UserRecord, recipient: number | string): UserRecord | undefined {
+  return typeof recipient === "number" ? view.users.get(recipient) : personByAddress(view, sender, recipient.trim());
 }
