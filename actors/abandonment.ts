@@ -15,6 +15,8 @@ const none: Abandonment = { tickets: [], boot: 0, tell: null };
 const abandonments: { readonly [T in CommandType]?: (dead: Command<T>) => Abandonment } = {
   "members.change": ({ params: { waiting } }) =>
     waiting === null ? none : { tickets: [waiting.ticket], boot: waiting.boot, tell: null },
+  "message-flags.continue": ({ params: { progress } }) =>
+    progress.waiting === null ? none : { tickets: [progress.waiting.ticket], boot: progress.waiting.boot, tell: null },
   "topic-deletion.continue": ({ to }) => ({ ...none, tell: command(to, "topic-deletion.abandon", {}, null) }),
 };
 

@@ -26,6 +26,7 @@ import { channelFolderRoutes } from "./http/routes/channel-folders.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
 import { draftRoutes } from "./http/routes/drafts.ts";
 import { emojiRoutes } from "./http/routes/emoji.ts";
+import { messageFlagRoutes } from "./http/routes/message-flags.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
 import { mutedUserRoutes } from "./http/routes/muted-users.ts";
 import { navigationViewRoutes } from "./http/routes/navigation-views.ts";
@@ -277,6 +278,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...subscriptionRoutes(channelOptions),
       ...userTopicRoutes,
       ...messageRoutes,
+      ...messageFlagRoutes,
       ...presenceRoutes({ limitsToAccessible: config.presenceLimitedToAccessible }),
       ...realtimeRoutes({
         hubOf,

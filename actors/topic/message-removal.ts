@@ -2,6 +2,7 @@
  * How messages cease to be, whoever wants it: a topic's deletion, one message's, retention. One mechanism, so that whatever
  * belongs to a message goes with it, and everybody who was shown it is told.
  */
+import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord } from "../../schemas/records.ts";
 import type { View } from "../../src/domain/view.ts";
 import { command } from "../commands.ts";
@@ -32,8 +33,12 @@ export function removeMessages(
 }
 
 /** Every row that belongs to a message: THE place where a table of theirs is named when there is one more. */
-function rowsOf(_view: View, place: RemovalPlace, messageId: number): Effect[] {
+function rowsOf(view: View, place: RemovalPlace, messageId: number): Effect[] {
   const all = [effects.remove("messages", messageId), effects.remove("conversationMessages", [place.id, messageId])];
+  const index = view.row("conversationMessages", [place.id, messageId]);
+  if (index !== undefined && hasTrait(index.traits, "callsAttention")) {
+    all.push(effects.remove("messageAttention", messageId));
+  }
   if (place.channelId !== null) all.push(effects.remove("channelMessages", [place.channelId, messageId]));
   return all;
 }

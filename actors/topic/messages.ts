@@ -14,6 +14,7 @@ import { type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { conversationSight } from "../realm/user-sight.ts";
+import { attentionOf } from "./attention.ts";
 import { checkDirectRecipients, checkInitiator } from "./direct-access.ts";
 import type { TopicContext } from "./machine.ts";
 import { isSubscribedOrBot } from "./posting-access.ts";
@@ -148,6 +149,14 @@ function writeMessage(
   rendered: RenderedContent,
 ): WrittenMessage {
   const conversationId = context.id ?? view.counter("recipient") + 1;
+  const attention = attentionOf(view, {
+    content: asked.params.content,
+    senderId: sender.id,
+    mentionsTopic: rendered.hasTopicWildcard,
+    conversationId: context.id,
+    channelId: context.channelId,
+    userIds: context.userIds,
+  });
   const message: MessageRecord = {
     id: view.counter("message") + 1,
     conversationId,
@@ -165,6 +174,7 @@ function writeMessage(
       hasAttachment: rendered.hasAttachment,
       mentionsPeople: rendered.mentionedUserIds.length + rendered.mentionedGroupIds.length > 0,
       isUnreadBySender: !asked.params.isReadBySender,
+      callsAttention: attention !== null,
     }),
     mentionedUserIds: rendered.mentionedUserIds,
     mentionedGroupIds: rendered.mentionedGroupIds,
@@ -175,6 +185,7 @@ function writeMessage(
       effects.count("message", message.id),
       ...(context.id === null ? [effects.count("recipient", conversationId)] : []),
       effects.put("messages", message.id, message),
+      ...(attention === null ? [] : [effects.put("messageAttention", message.id, attention)]),
       effects.put("conversationMessages", [conversationId, message.id], indexRow(message)),
     ],
     context: { id: conversationId, lastMessageId: message.id },
