@@ -5,12 +5,12 @@
 
 import type { Refusal } from "../schemas/errors.ts";
 import type { GroupSettingName } from "../schemas/group-settings.ts";
-import type { PersonalFlag, ReadFloorRecord } from "../schemas/records/read-state.ts";
 import type { GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
 import type { ParsedContent } from "../src/domain/markdown/render.ts";
 import type { FieldData, FieldDraft } from "../src/domain/profile-fields.ts";
 import type { TopicPolicy } from "../src/domain/user-topics.ts";
 import type { Ticket } from "./effects.ts";
+import type { ReadCommandParams } from "./user/read-commands.ts";
 
 /** Where a command goes. One live actor per address; commands to one address keep their order (M7). */
 export type Address =
@@ -240,34 +240,8 @@ export interface UserDeactivation {
   readonly comment: string | null;
 }
 
-/** Flags on messages (behaviour 5.2). */
-export interface FlagUpdate {
-  readonly op: "add" | "remove";
-  readonly flag: "read" | PersonalFlag;
-  readonly messageIds: readonly number[];
-  /** Whether one message that cannot be read refuses all; else it is left out. */
-  readonly mustReachAll: boolean;
-  /** What is answered, beside what comes of it. */
-  readonly answer: Readonly<Record<string, unknown>>;
-  readonly countsUpdated: boolean;
-}
-
-/** What is left to tell of a mark: see actors/user/read-state.ts. */
-export interface ReadAnnouncement {
-  readonly place: { readonly channelId: number; readonly conversationId: number | null };
-  /** The place's floor before the mark; null: it had none. */
-  readonly before: ReadFloorRecord | null;
-  /** The mark was that the channel was left. */
-  readonly hasLeft: boolean;
-  /** The next message to look at. */
-  readonly from: number;
-  /** Up to here only exceptions were unread. */
-  readonly start: number;
-  readonly upTo: number;
-}
-
 /** What each type of command carries. */
-export interface CommandParams {
+export interface CommandParams extends ReadCommandParams {
   "realm.found": {
     readonly label: string;
     readonly name: string;
@@ -361,24 +335,6 @@ export interface CommandParams {
   "queue.register": QueueRegistration;
   "queue.delete": { readonly queueId: string };
   "message.post": MessagePost;
-  "message-flags.update": FlagUpdate;
-  "message-flags.continue": FlagUpdate & {
-    readonly progress: {
-      readonly waiting: { readonly ticket: Ticket; readonly boot: number } | null;
-      readonly updated: number;
-      readonly ignoredChannelIds: readonly number[];
-    };
-  };
-  "read-state.mark-all": Record<string, never>;
-  "read-state.mark-channel": { readonly channelId: number };
-  "read-state.mark-topic": {
-    readonly channelId: number;
-    readonly topic: string;
-    readonly mustHaveReceived: boolean;
-  };
-  "read-state.announce": ReadAnnouncement;
-  "read-state.announce-muted": { readonly senderId: number; readonly before: ReadFloorRecord | null };
-  "read-state.sweep": { readonly from: number; readonly upTo: number; readonly at: number };
   "topic.recount": Record<string, never>;
   "topic-deletion.request": TopicDeletionRequest;
   "topic-deletion.continue": Record<string, never>;

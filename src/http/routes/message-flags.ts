@@ -1,5 +1,5 @@
 /** Flags, marks and receipts of messages (spec 4.16; behaviour 2.16, 5.2, 8). */
-import { command, type FlagUpdate } from "../../../actors/commands.ts";
+import { type CommandParams, command } from "../../../actors/commands.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
@@ -24,6 +24,7 @@ import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts"
 import { ok } from "../../runtime/entry.ts";
 
 type NarrowParams = ParamsOf<typeof updateMessageFlagsForNarrow>;
+type FlagUpdate = CommandParams["message-flags.update"];
 
 export const messageFlagRoutes = [
   bind(updateMessageFlags, (call) => {
