@@ -11,6 +11,7 @@ import type { FieldData, FieldDraft } from "../src/domain/profile-fields.ts";
 import type { TopicPolicy } from "../src/domain/user-topics.ts";
 import type { GroupCreate, GroupMembersChange, GroupMembersRest, GroupUpdate } from "./commands/user-groups.ts";
 import type { Ticket } from "./effects.ts";
+import type { ReadCommandParams } from "./user/read-commands.ts";
 
 /** Where a command goes. One live actor per address; commands to one address keep their order (M7). */
 export type Address =
@@ -326,7 +327,7 @@ export interface UserDeactivation {
 }
 
 /** What each type of command carries. */
-export interface CommandParams {
+export interface CommandParams extends ReadCommandParams {
   "realm.found": {
     readonly label: string;
     readonly name: string;

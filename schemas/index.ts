@@ -25,6 +25,14 @@ import type { Endpoint } from "./endpoint.ts";
 import { addLinkifier, getLinkifiers, removeLinkifier, reorderLinkifiers, updateLinkifier } from "./linkifiers.ts";
 import { deleteMessage, getMessageHistory, updateMessage } from "./message-changes.ts";
 import {
+  getReadReceipts,
+  markAllAsRead,
+  markStreamAsRead,
+  markTopicAsRead,
+  updateMessageFlags,
+  updateMessageFlagsForNarrow,
+} from "./message-flags.ts";
+import {
   checkMessagesMatchNarrow,
   getMessage,
   getMessages,
@@ -179,6 +187,12 @@ export const endpoints = [
   getMessageHistory,
   addReaction,
   removeReaction,
+  updateMessageFlags,
+  updateMessageFlagsForNarrow,
+  markAllAsRead,
+  markStreamAsRead,
+  markTopicAsRead,
+  getReadReceipts,
   setTypingStatus,
   updatePresence,
   registerQueue,

@@ -19,6 +19,7 @@ import { realmBot } from "./bot-events.ts";
 import { stream, subscription } from "./channel-events.ts";
 import { concealing } from "./concealed-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";
+import { messageFlags } from "./flag-events.ts";
 import { linkifiers } from "./linkifier-events.ts";
 import { realmUser } from "./realm-user-events.ts";
 import { reaction, updateMessage } from "./update-message-events.ts";
@@ -185,6 +186,7 @@ const kinds: Readonly<Record<string, EventKind>> = {
   default_streams: defaultStreams,
   custom_profile_fields: profileFields,
   presence,
+  update_message_flags: messageFlags,
   user_status: userStatus,
   user_topic: userTopic,
   muted_topics: mutedTopicsKind,
