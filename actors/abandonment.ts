@@ -17,6 +17,8 @@ const abandonments: { readonly [T in CommandType]?: (dead: Command<T>) => Abando
     waiting === null ? none : { tickets: [waiting.ticket], boot: waiting.boot, tell: null },
   "messages.take-in": (dead) => moveAbandonment(dead.params),
   "topic.tell-rename": (dead) => moveAbandonment(dead.params),
+  "message-flags.continue": ({ params: { progress } }) =>
+    progress.waiting === null ? none : { tickets: [progress.waiting.ticket], boot: progress.waiting.boot, tell: null },
   "topic-deletion.continue": ({ to }) => ({ ...none, tell: command(to, "topic-deletion.abandon", {}, null) }),
 };
 

@@ -14,6 +14,14 @@ import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { deleteMessage, getMessageHistory, updateMessage } from "./message-changes.ts";
+import {
+  getReadReceipts,
+  markAllAsRead,
+  markStreamAsRead,
+  markTopicAsRead,
+  updateMessageFlags,
+  updateMessageFlagsForNarrow,
+} from "./message-flags.ts";
 import { checkMessagesMatchNarrow, getMessage, getMessages, getStreamTopics, sendMessage } from "./messages.ts";
 import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, editNavigationView, getNavigationViews, removeNavigationView } from "./navigation-views.ts";
@@ -130,6 +138,12 @@ export const endpoints = [
   getMessageHistory,
   addReaction,
   removeReaction,
+  updateMessageFlags,
+  updateMessageFlagsForNarrow,
+  markAllAsRead,
+  markStreamAsRead,
+  markTopicAsRead,
+  getReadReceipts,
   setTypingStatus,
   updatePresence,
   registerQueue,

@@ -161,6 +161,21 @@ export const limits = {
   topic_deletion_batch_messages: 100,
   topic_deletion_waiters_max: 100,
 
+  // Read state and flags (behaviour 1.8, 8)
+  unread_messages_shown_max: 50_000,
+  starred_messages_shown_max: 10_000,
+  flagged_messages_per_request_max: 20_000,
+  flagged_messages_per_narrow_max: 5000,
+  flagged_messages_per_command_max: 500,
+  /** What a mark looks at before it answers; what is more is told of apart. */
+  read_rows_inline_max: 100,
+  read_rows_per_command_max: 1000,
+  /** Of one channel, newest first, before its topics are looked at one by one. */
+  unread_rows_scanned_max: 20_000,
+  read_exceptions_at_once_max: 50_000,
+  read_receipts_per_pass_max: 1000,
+  topic_participants_scanned_max: 1000,
+
   // Encoded lists of users (spec 4.15)
   encoded_users_per_piece: 256,
   encoded_users_bytes_max: 256 * 1024 * 1024,

@@ -29,6 +29,7 @@ import { draftRoutes } from "./http/routes/drafts.ts";
 import { emojiRoutes } from "./http/routes/emoji.ts";
 import { messageChangeRoutes } from "./http/routes/message-changes.ts";
 import { messageFetchRoutes } from "./http/routes/message-fetch.ts";
+import { messageFlagRoutes } from "./http/routes/message-flags.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
 import { mutedUserRoutes } from "./http/routes/muted-users.ts";
 import { navigationViewRoutes } from "./http/routes/navigation-views.ts";
@@ -288,6 +289,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...messageFetchRoutes,
       ...messageChangeRoutes,
       ...reactionRoutes,
+      ...messageFlagRoutes,
       ...presenceRoutes({ limitsToAccessible: config.presenceLimitedToAccessible }),
       ...realtimeRoutes({
         hubOf,

@@ -10,6 +10,8 @@ import type { View } from "../../src/domain/view.ts";
 import { type Command, command, type MembershipChange } from "../commands.ts";
 import { type Done, done, type Outcome } from "../decide.ts";
 import { type Answer, type Effect, effects } from "../effects.ts";
+import { readBeforeJoining } from "../user/read-rows.ts";
+import { leaveRead } from "../user/read-state.ts";
 import { endSubscription, newSubscription } from "./subscription-records.ts";
 import { sightEffects } from "./user-sight.ts";
 
@@ -110,6 +112,10 @@ function joinEffects(view: View, { channel, userIds, color }: Target): Effect[] 
   };
   return [
     ...ids.map((id) => effects.put("subscriptions", [id, channel.id], newSubscription(view, id, channel.id, color))),
+    // What was received in a former stay was marked as read by leaving (behaviour 8).
+    ...ids.flatMap((id) =>
+      view.subscriptions.get(id, channel.id) === undefined ? [] : readBeforeJoining(view, id, channel.id),
+    ),
     ...(unaware.length === 0 ? [] : [effects.emit("stream", { op: "create", ...body }, { to: "users", ids: unaware })]),
     effects.emit("subscription", { op: "add", ...body }, { to: "users", ids }),
     effects.emit(
@@ -152,6 +158,7 @@ function leaveEffects(view: View, { channel, userIds }: Target): Effect[] {
       { to: "channel-watchers", id: channel.id, except: ids },
     ),
     ...(blinded.length === 0 ? [] : [effects.emit("stream", gone, { to: "users", ids: blinded })]),
+    ...ids.flatMap((id) => leaveRead(view, id, channel.id)),
   ];
 }
 

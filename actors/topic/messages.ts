@@ -14,6 +14,7 @@ import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { notificationBotId } from "../realm/notification-bot.ts";
 import { conversationSight } from "../realm/user-sight.ts";
+import { attentionOf } from "./attention.ts";
 import { contentFields } from "./content.ts";
 import { checkDirectRecipients, checkInitiator } from "./direct-access.ts";
 import type { TopicContext } from "./machine.ts";
@@ -151,6 +152,14 @@ function writeMessage(
   rendered: RenderedContent,
 ): WrittenMessage {
   const conversationId = context.id ?? view.counter("recipient") + 1;
+  const attention = attentionOf(view, {
+    content: asked.params.content,
+    senderId: sender.id,
+    mentionsTopic: rendered.hasTopicWildcard,
+    conversationId: context.id,
+    channelId: context.channelId,
+    userIds: context.userIds,
+  });
   const message: MessageRecord = {
     id: view.counter("message") + 1,
     conversationId,
@@ -160,6 +169,7 @@ function writeMessage(
     ...contentFields(asked.params.content, rendered, {
       isUnreadBySender: !asked.params.isReadBySender,
       isResolveNotice: asked.params.isResolveNotice === true,
+      callsAttention: attention !== null,
     }),
     editedAt: null,
     moves: [],
@@ -170,6 +180,7 @@ function writeMessage(
       effects.count("message", message.id),
       ...(context.id === null ? [effects.count("recipient", conversationId)] : []),
       effects.put("messages", message.id, message),
+      ...(attention === null ? [] : [effects.put("messageAttention", message.id, attention)]),
       effects.put("conversationMessages", [conversationId, message.id], indexRow(message)),
     ],
     context: { id: conversationId, lastMessageId: message.id },

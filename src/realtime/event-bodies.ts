@@ -19,6 +19,7 @@ import { messageBody } from "../queries/messages.ts";
 import { mutedTopics } from "../queries/user-topics.ts";
 import { realmBot } from "./bot-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";
+import { messageFlags } from "./flag-events.ts";
 import { realmUser } from "./realm-user-events.ts";
 import { reaction, updateMessage } from "./update-message-events.ts";
 
@@ -234,6 +235,7 @@ const kinds: Readonly<Record<string, EventKind>> = {
   default_streams: defaultStreams,
   custom_profile_fields: profileFields,
   presence,
+  update_message_flags: messageFlags,
   user_status: userStatus,
   user_topic: userTopic,
   muted_topics: mutedTopicsKind,

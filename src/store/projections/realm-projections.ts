@@ -1,6 +1,7 @@
 /** All projections of one realm: rebuilt from rows when it opens, changed by deltas afterwards (M9). */
 import type { TableName } from "../../../schemas/records.ts";
 import type { Environment } from "../environment.ts";
+import { AlertWordsProjection } from "./alert-words.ts";
 import { BotsProjection } from "./bots.ts";
 import { ChannelsProjection, SubscriptionsProjection } from "./channels.ts";
 import { RealmEmojiProjection } from "./emoji.ts";
@@ -22,6 +23,7 @@ export class RealmProjections {
   readonly queues = new QueuesProjection();
   readonly presence = new PresenceProjection();
   readonly realmEmoji = new RealmEmojiProjection();
+  readonly alertWords = new AlertWordsProjection();
   readonly profiles = new ProfilesProjection();
   readonly peopleVersions = new PeopleVersions();
   readonly #byTable = new Map<TableName, Projection[]>();
@@ -49,6 +51,7 @@ export class RealmProjections {
       this.queues,
       this.presence,
       this.realmEmoji,
+      this.alertWords,
       this.profiles,
     ];
   }
