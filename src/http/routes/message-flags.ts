@@ -12,13 +12,12 @@ import {
   updateMessageFlagsForNarrow,
 } from "../../../schemas/message-flags.ts";
 import { type PersonalFlag, personalFlags } from "../../../schemas/records/read-state.ts";
-import type { UserRecord } from "../../../schemas/records.ts";
 import { lookUp } from "../../domain/look-up.ts";
 import { readNarrow, termsOf } from "../../domain/narrow.ts";
 import { canReadMessage } from "../../domain/permissions.ts";
 import { meantTopic } from "../../domain/topics.ts";
 import { firstUnread } from "../../queries/first-unread.ts";
-import { fetchMessages } from "../../queries/message-fetch.ts";
+import { fetchMessages, MessageWalk } from "../../queries/message-fetch.ts";
 import { readReceipts } from "../../queries/read-receipts.ts";
 import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
@@ -109,22 +108,20 @@ async function updateInNarrow(call: Call<NarrowParams>): Promise<Handled> {
   const change = readChange(params);
   if ("kind" in change) return change;
   const reader = callerOf(call);
-  const terms = termsOf(params.narrow ?? []);
-  const narrowed = readNarrow(view, reader, terms);
+  const narrowed = readNarrow(view, reader, termsOf(params.narrow ?? []));
   if ("kind" in narrowed) return narrowed;
-  const isInChannel = terms.some(({ operator, negated }) => !negated && /^(channel|stream)$/.test(operator));
-  const anchor = readAnchor(call, reader, { matches: narrowed.matches, isInChannel });
-  if (typeof anchor !== "number") return anchor;
-  const { before, after } = clamped(params);
-  if (!params.include_anchor && before > 0 && after > 0) {
-    return refuse.badRequest("The anchor can only be excluded at an end of the range");
-  }
   let isAbandoned = false;
   call.onAbort(() => {
     isAbandoned = true;
   });
+  const { before, after } = clamped(params);
+  if (!params.include_anchor && before > 0 && after > 0) {
+    return refuse.badRequest("The anchor can only be excluded at an end of the range");
+  }
+  const anchor = await anchorOf(params.anchor, () => firstUnread(view, reader, narrowed, () => isAbandoned));
+  if (typeof anchor !== "number") return anchor;
   const range = { anchor, before, after, includesAnchor: params.include_anchor };
-  const fetched = await fetchMessages(view, reader, narrowed, range, () => isAbandoned);
+  const fetched = await fetchMessages(new MessageWalk(view, reader, narrowed, () => isAbandoned), range);
   const messageIds = fetched.messages.map(({ id }) => id);
   return update(call, {
     ...change,
@@ -151,13 +148,9 @@ function clamped({ num_before: before, num_after: after }: NarrowParams) {
 /** Larger than any id; what `newest` stands for (behaviour 5.4). */
 const newestAnchor = 10_000_000_000_000_000 - 1;
 
-function readAnchor(
-  call: Call<NarrowParams>,
-  reader: UserRecord,
-  filter: Parameters<typeof firstUnread>[2],
-): number | Refusal {
-  const given = call.params.anchor.replaceAll('"', "");
-  if (given === "first_unread") return firstUnread(call.realm.view, reader, filter) ?? newestAnchor;
+async function anchorOf(anchor: string, findUnread: () => Promise<number | null>): Promise<number | Refusal> {
+  const given = anchor.replaceAll('"', "");
+  if (given === "first_unread") return (await findUnread()) ?? newestAnchor;
   const named = lookUp({ newest: newestAnchor, oldest: 0 }, given);
   if (named !== undefined) return named;
   if (!/^-?\d{1,20}$/.test(given)) return refuse.badRequest("Invalid anchor");
