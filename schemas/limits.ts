@@ -78,6 +78,12 @@ export const limits = {
   channels_per_realm_max: 100_000,
   subscribers_per_request_max: 20_000,
   channels_per_request_max: 1000,
+  default_channels_max: 100,
+  /** With more people newly subscribed by one request, nobody is told by a direct message. */
+  new_subscription_messages_max: 100,
+  /** Of a channel with fewer, clients that ask for a part of the subscribers get them all. */
+  whole_subscriber_list_max: 250,
+  subscribers_active_days: 14,
   direct_recipients_max: 200,
   group_members_max: 20_000,
   group_depth_max: 50,

@@ -23,6 +23,7 @@ import { authenticationRoutes } from "./http/routes/authentication.ts";
 import { avatarRoutes } from "./http/routes/avatars.ts";
 import { botRoutes } from "./http/routes/bots.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
+import { defaultChannelRoutes } from "./http/routes/default-channels.ts";
 import { draftRoutes } from "./http/routes/drafts.ts";
 import { emojiRoutes } from "./http/routes/emoji.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
@@ -273,6 +274,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...profileFieldRoutes,
       ...channelRoutes(channelOptions),
       ...subscriptionRoutes(channelOptions),
+      ...defaultChannelRoutes,
       ...userTopicRoutes,
       ...messageRoutes,
       ...presenceRoutes({ limitsToAccessible: config.presenceLimitedToAccessible }),

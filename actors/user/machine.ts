@@ -15,6 +15,7 @@ import { deleteQueue, registerQueue } from "./queues.ts";
 import { addSavedSnippet, removeSavedSnippet, updateSavedSnippet } from "./saved-snippets.ts";
 import { changeSettings } from "./settings.ts";
 import { updateStatus } from "./status.ts";
+import { changeSubscriptionSettings } from "./subscription-settings.ts";
 import { setUserTopic } from "./user-topics.ts";
 
 export type UserContext = Record<string, never>;
@@ -50,6 +51,7 @@ export const userMachine = setup({
         "alert-words.remove": { actions: decide(removeAlertWords) },
         "muted-users.add": { actions: decide(muteUser) },
         "muted-users.remove": { actions: decide(unmuteUser) },
+        "subscription-settings.change": { actions: decide(changeSubscriptionSettings) },
         "user-topics.set": { actions: decide(setUserTopic) },
         "user.avatar.set": { actions: decide(setAvatar) },
         "user.api-key.regenerate": { actions: decide(regenerateApiKey) },

@@ -233,7 +233,7 @@ export const commands = {
   ): Command<"subscriptions.add"> => {
     const { name: _name, description: _text, renderedDescription: _html, ...template } = channelOf("");
     const channels = names.map((name) => ({ name, description: null, renderedDescription: "", color: null }));
-    const params = { channels, principals, areErrorsFatal: true, template };
+    const params = { channels, principals, areErrorsFatal: true, tellsOthers: false, template };
     return command({ actor: "realm" }, "subscriptions.add", params, callerId);
   },
   unsubscribe: (
