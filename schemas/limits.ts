@@ -118,7 +118,7 @@ export const limits = {
   turn_bytes_budget: 4 * 1024 * 1024,
   turn_bytes_max: 16 * 1024 * 1024,
   queued_commands_max: 20_000,
-  subscribers_per_command_max: 500,
+  subscribers_per_command_max: 200,
   profile_values_per_command_max: 500,
   user_topics_per_command_max: 200,
   mailbox_attempts_max: 3,

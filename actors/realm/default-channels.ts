@@ -47,7 +47,7 @@ export function defaultChannelsFor(view: View, user: UserRecord): ChannelRecord[
  */
 export function newcomerEffects(view: View, user: UserRecord, channels: readonly ChannelRecord[]) {
   const rows: Effect[] = channels.map((channel) =>
-    effects.put("subscriptions", [user.id, channel.id], newSubscription(view, user.id, channel.id, null)),
+    effects.put("subscriptions", [channel.id, user.id], newSubscription(view, user.id, channel.id, null)),
   );
   const events: Effect[] = channels.map((channel) =>
     effects.emit(

@@ -118,7 +118,7 @@ function joinEffects(view: View, { channel, userIds, color }: Target): Effect[] 
     subscriber_count: view.subscriptions.ofChannel(channel.id).size + ids.length,
   };
   return [
-    ...ids.map((id) => effects.put("subscriptions", [id, channel.id], newSubscription(view, id, channel.id, color))),
+    ...ids.map((id) => effects.put("subscriptions", [channel.id, id], newSubscription(view, id, channel.id, color))),
     ...(unaware.length === 0 ? [] : [effects.emit("stream", { op: "create", ...body }, { to: "users", ids: unaware })]),
     effects.emit("subscription", { op: "add", ...body }, { to: "users", ids }),
     effects.emit(
@@ -148,7 +148,7 @@ function leaveEffects(view: View, { channel, userIds }: Target): Effect[] {
     ...ids.flatMap((id) => {
       const subscription = view.subscriptions.get(id, channel.id);
       if (subscription === undefined) return [];
-      return [effects.put("subscriptions", [id, channel.id], endSubscription(view, subscription))];
+      return [effects.put("subscriptions", [channel.id, id], endSubscription(view, subscription))];
     }),
     effects.emit(
       "subscription",

@@ -30,7 +30,7 @@ export function changeSubscriptionSettings(
     changed.set(channelId, after);
     events.push(...updateEvents(user.id, change));
   }
-  const rows = [...changed.values()].map((row) => effects.put("subscriptions", [user.id, row.channelId], row));
+  const rows = [...changed.values()].map((row) => effects.put("subscriptions", [row.channelId, user.id], row));
   return done({}, [...rows, ...events]);
 }
 
