@@ -5,6 +5,7 @@
 
 import type { Refusal } from "../schemas/errors.ts";
 import type { GroupSettingName, RealmGroupSettingName } from "../schemas/group-settings.ts";
+import type { subscriptionNotificationNames } from "../schemas/subscriptions.ts";
 import type { GroupSettingChange, GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
 import type { ParsedContent } from "../src/domain/markdown/render.ts";
 import type { FieldData, FieldDraft } from "../src/domain/profile-fields.ts";
@@ -136,14 +137,22 @@ export interface SubscribeRequest {
   /** null: the caller. */
   readonly principals: readonly (number | string)[] | null;
   readonly areErrorsFatal: boolean;
+  /** Others who are newly subscribed are told by a direct message. */
+  readonly tellsOthers: boolean;
   /** Settings for channels that do not exist yet. */
   readonly template: Omit<ChannelCreate, "name" | "description" | "renderedDescription" | "subscriberIds">;
 }
 
+/** Joins the first and leaves the second. */
+export interface SubscriptionsUpdate {
+  readonly add: SubscribeRequest;
+  readonly removeNames: readonly string[];
+}
+
 /** What is left of a large change of members; `waiting` names the request that is answered when it is done. */
 export interface MembershipChange {
-  readonly kind: "join" | "leave";
   readonly targets: readonly {
+    readonly kind: "join" | "leave";
     readonly channelId: number;
     readonly userIds: readonly number[];
     readonly color: string | null;
@@ -153,7 +162,18 @@ export interface MembershipChange {
     readonly boot: number;
     readonly answer: Readonly<Record<string, unknown>>;
   } | null;
+  /** Told when it is done. */
+  readonly after: readonly Command[];
 }
+
+/** One setting of a person's for a channel (spec 2.3, public API update-subscription-settings). */
+export type SubscriptionSetting =
+  | { readonly channelId: number; readonly property: "color"; readonly value: string }
+  | {
+      readonly channelId: number;
+      readonly property: "is_muted" | "pin_to_top" | (typeof subscriptionNotificationNames)[number];
+      readonly value: boolean;
+    };
 
 /** One person's policy for one topic; a channel by its id or name. */
 export interface UserTopicChange {
@@ -218,6 +238,8 @@ export interface MessagePost {
   readonly queueId: string | null;
   readonly localId: string | null;
   readonly isReadBySender: boolean;
+  /** By whose sight channels are linked where a bot of the server speaks for somebody; without it, by the sender's. */
+  readonly mentionsAs?: number;
   /** A notice that a topic was resolved or unresolved: whoever changes their mind at once takes it away again. */
   readonly isResolveNotice?: true;
 }
@@ -267,6 +289,8 @@ export interface MessageMove {
   readonly count: number;
   /** The request that is answered when it is done; valid in this `boot` of the realm only. */
   readonly waiting: { readonly ticket: Ticket; readonly boot: number } | null;
+  /** By whose sight channels are linked where the bot speaks for somebody; without it, by the sender's. */
+  readonly mentionsAs?: number;
 }
 
 /** Where somebody logs in from; `fingerprint` is a hash of program and coarse place. */
@@ -388,6 +412,9 @@ export interface CommandParams extends ReadCommandParams {
     readonly channelNames: readonly string[];
     readonly principals: readonly (number | string)[] | null;
   };
+  "subscriptions.update": SubscriptionsUpdate;
+  "subscription-settings.change": { readonly changes: readonly SubscriptionSetting[] };
+  "default-channels.set": { readonly channelId: number; readonly isDefault: boolean };
   "user-topics.set": UserTopicChange;
   "user-topics.move": TopicMove;
   /** `isMove`: clients saw no message come that would be the first. */

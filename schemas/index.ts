@@ -19,6 +19,7 @@ import {
   updateChannel,
 } from "./channels.ts";
 
+import { addDefaultChannel, removeDefaultChannel } from "./default-channels.ts";
 import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -64,7 +65,15 @@ import {
   updateUserSettingsDefaults,
 } from "./settings.ts";
 import { getUserStatus, updateStatus, updateStatusForUser } from "./status.ts";
-import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
+import {
+  getSubscribers,
+  getSubscriptionStatus,
+  getSubscriptions,
+  subscribe,
+  unsubscribe,
+  updateSubscriptionSettings,
+  updateSubscriptions,
+} from "./subscriptions.ts";
 import {
   createUserGroup,
   deactivateUserGroup,
@@ -174,6 +183,12 @@ export const endpoints = [
   getSubscriptions,
   subscribe,
   unsubscribe,
+  updateSubscriptions,
+  updateSubscriptionSettings,
+  getSubscribers,
+  getSubscriptionStatus,
+  addDefaultChannel,
+  removeDefaultChannel,
   updateUserTopic,
   muteTopic,
   sendMessage,

@@ -17,7 +17,6 @@ import {
   defaultChannelIds,
   leftChannels,
   subscribedChannels,
-  subscriberIds,
   subscriptionBody,
   visibleChannels,
 } from "./channels.ts";
@@ -35,6 +34,7 @@ import { savedSnippetsState } from "./saved-snippets.ts";
 import { displaySettings, notificationSettings, ownSettings, settingsDefaults } from "./settings.ts";
 import type { Section, StateRequest } from "./state-section.ts";
 import { userStatusState } from "./status.ts";
+import { subscriberField } from "./subscriptions.ts";
 import { starredMessagesState, unreadMessages } from "./unread.ts";
 import { userGroupsState } from "./user-groups.ts";
 import { mutedTopicsState, userTopicsState } from "./user-topics.ts";
@@ -100,7 +100,7 @@ function ownAvatar(user: UserRecord) {
 
 const subscription: Section = (view, user, request) => {
   const options = {
-    includeSubscribers: request.includeSubscribers,
+    subscriberLists: request.subscriberLists,
     allowsNullNotifications: request.allowsNullNotifications,
   };
   const isShown = ({ channel }: { channel: ChannelRecord }) => request.showsArchived || !channel.isArchived;
@@ -114,7 +114,7 @@ const subscription: Section = (view, user, request) => {
       .filter((channel) => !own.has(channel.id) && isShown({ channel }))
       .map((channel) => ({
         ...channelBody(view, channel),
-        ...(request.includeSubscribers ? { subscribers: subscriberIds(view, channel.id) } : {}),
+        ...subscriberField(view, channel.id, request.subscriberLists),
       })),
   };
 };
