@@ -131,6 +131,8 @@ export const limits = {
   /** Changes of what somebody may see that are told one by one; with more, their queues end and they register again. */
   sight_events_max: 1000,
   sight_pairs_max: 100_000,
+  /** A change of members that can be split is split so that each part looks at no more. */
+  sight_pairs_per_command_max: 10_000,
   pending_mails_scanned_max: 10_000,
 
   // Turns and mailboxes

@@ -4,6 +4,7 @@ import type { Scenario } from "../lib/scenario.ts";
 import { createChannel } from "./create-channel.ts";
 import { fanout } from "./fanout.ts";
 import { idle } from "./idle.ts";
+import { permissions } from "./permissions.ts";
 import { presence } from "./presence.ts";
 import { read } from "./read.ts";
 import { send } from "./send.ts";
@@ -25,4 +26,5 @@ export const scenarios: readonly Scenario[] = [
   presence,
   typing,
   idle,
+  permissions,
 ];

@@ -5,6 +5,7 @@
 import fc from "fast-check";
 import { type Command, command } from "../../actors/commands.ts";
 import { refuse } from "../../schemas/errors.ts";
+import { groupCommands } from "./random-groups.ts";
 import { commands, startedAt } from "./runtime.ts";
 
 export type Step =
@@ -122,6 +123,7 @@ const durable: fc.Arbitrary<Command> = fc.oneof(
     .tuple(settings, userId)
     .map(([changed, id]) => command({ actor: "realm" }, "realm.change-settings-defaults", { settings: changed }, id)),
   fc.tuple(topic, deadline, channelId).map((args) => commands.deleteTopic(...args)),
+  { weight: 6, arbitrary: groupCommands },
 );
 
 const throwing: fc.Arbitrary<Command> = fc.oneof(

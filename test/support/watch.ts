@@ -33,6 +33,7 @@ function paramsOf({ includesSubscribers, isModern, types = mirroredTypes }: Vari
       notification_settings_null: true,
       simplified_presence_events: isModern,
       user_list_incomplete: isModern,
+      include_deactivated_groups: isModern,
       archived_channels: isModern,
     },
   };
