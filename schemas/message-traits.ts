@@ -12,6 +12,8 @@ export const messageTraits = {
   mentionsPeople: 128,
   /** There is a row of `messageAttention`. */
   callsAttention: 256,
+  hasReactions: 512,
+  isResolveNotice: 1024,
 } as const;
 export type MessageTrait = keyof typeof messageTraits;
 

@@ -7,6 +7,8 @@ import { apiEmail, avatarUrl } from "../domain/people.ts";
 import { seconds } from "../domain/presence.ts";
 import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
+import { changeFields } from "./message-history.ts";
+import { reactionBodies } from "./reactions.ts";
 
 /** What shapes a message for a client. Two clients with equal options get equal bytes. */
 export interface MessageOptions {
@@ -35,13 +37,14 @@ export function messageBody(
     timestamp: seconds(message.sentAt),
     client: message.client,
     is_me_message: hasTrait(message.traits, "isMe"),
-    reactions: [],
+    reactions: reactionBodies(view, message),
     submessages: [],
     sender_full_name: sender.fullName,
     sender_email: apiEmail(sender),
     sender_realm_str: view.realm.label,
     avatar_url: avatarUrl(sender, options.clientGravatar),
     ...place,
+    ...changeFields(view, message, conversation, options.allowEmptyTopicName),
   };
 }
 

@@ -21,6 +21,7 @@ import { stream, subscription } from "./channel-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";
 import { linkifiers } from "./linkifier-events.ts";
 import { realmUser } from "./realm-user-events.ts";
+import { reaction, updateMessage } from "./update-message-events.ts";
 import { userGroup } from "./user-group-events.ts";
 
 const message: EventKind = {
@@ -173,6 +174,8 @@ const mutedTopicsKind: EventKind = {
 const kinds: Readonly<Record<string, EventKind>> = {
   message,
   delete_message: deleteMessage,
+  update_message: updateMessage,
+  reaction,
   stream,
   subscription,
   realm_user: realmUser,

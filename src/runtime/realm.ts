@@ -29,6 +29,7 @@ export class Realm {
   readonly files: FileStore;
   /** Part of every queue id; a restored backup begins a new one (E1). */
   readonly epoch: string;
+  #isClosed = false;
 
   /** @throws Error when the store is newer than the program or damaged */
   constructor(options: RealmOptions) {
@@ -57,6 +58,11 @@ export class Realm {
     this.#keepUp();
     const claimed = () => claimedFiles(this.view.users.all(), this.view.realmEmoji.all());
     this.files.sweep(claimed).catch((error: unknown) => options.alarm.bug(error, null));
+  }
+
+  /** Soon nothing can be read any more. */
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   get view(): View {
@@ -95,6 +101,7 @@ export class Realm {
 
   /** @returns when the next durable timer is due; 0: something waits to be done at once; null: nothing does */
   async close(): Promise<number | null> {
+    this.#isClosed = true;
     await this.dispatcher.close();
     await this.files.idle();
     const dueHint = this.dispatcher.nextDueAt;
