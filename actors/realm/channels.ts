@@ -5,6 +5,7 @@ import { limits } from "../../schemas/limits.ts";
 import type { ChannelRecord, GroupRecord, UserRecord } from "../../schemas/records.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../../src/domain/permissions.ts";
+import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { checkChannelName, codePoints } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { ChannelCreate, Command } from "../commands.ts";
@@ -107,7 +108,7 @@ export function checkFolder(view: View, folderId: number | null): Refusal | null
 
 /** Spec 4.3: the server's switch, the organization's, and membership. */
 export function checkWebPublic(view: View, caller: UserRecord, isAllowed: boolean): Refusal | null {
-  if (!isAllowed || view.realm.settings["enable_spectator_access"] !== true) {
+  if (!isAllowed || !realmSetting(view, "enable_spectator_access")) {
     return refuse.badRequest("Web-public channels are not enabled.");
   }
   return hasRealmPermission(view, caller, "can_create_web_public_channel_group")
@@ -217,7 +218,7 @@ export function newChannelEffects(view: View, creation: NewChannel, joining: rea
 
 /** The notification bot tells of a new channel where the organization wants to hear it, and in the channel itself. */
 export function announcement(view: View, { channel, isAnnounced }: NewChannel, caller: UserRecord): Effect[] {
-  const place = view.channels.get(Number(view.realm.settings["new_stream_announcements_stream_id"] ?? -1));
+  const place = view.channels.get(realmSetting(view, "new_stream_announcements_stream_id"));
   const isToldThere = isAnnounced && place !== undefined && !place.isArchived && !channel.isPrivate;
   const content = `${silently(caller)} created a new channel #**${channel.name}**.`;
   return [
