@@ -62,13 +62,13 @@ t.test(
     );
     t.strictSame(outcome(await chief.patch("/settings", { email: "head@example.com" })), success());
     const sent = await outboxMails(mails.dataDir, 2);
-    const early = sent.find(({ recipients }) => recipients.includes("early@example.com"));
+    const early = sent.find(({ email }) => email.to?.[0]?.address === "early@example.com");
     const link = /^http\S+$/m.exec(early?.email.text ?? "")?.[0] ?? "";
     const page = await fetch(link);
     t.equal(page.status, 400);
     t.match(await page.text(), "Email address changes are disabled in this organization.");
     t.strictSame(
-      sent.map(({ recipients }) => recipients[0]).sort(),
+      sent.map(({ email }) => email.to?.[0]?.address).sort(),
       ["early@example.com", "head@example.com"],
       "nobody else was written to",
     );
