@@ -20,7 +20,10 @@ export type Address =
   /** Participants, ascending, the sender among them. */
   | { readonly actor: "direct"; readonly userIds: readonly number[] }
   | { readonly actor: "conversation"; readonly id: number }
+  /** The conversation that a message is in when the command is decided. */
+  | { readonly actor: "message"; readonly id: number }
   | { readonly actor: "topic-deletion"; readonly channelId: number; readonly topic: string }
+  | { readonly actor: "retention" }
   | { readonly actor: "mail"; readonly id: number }
   | { readonly actor: "presence"; readonly userId: number }
   | { readonly actor: "typing"; readonly conversation: string };
@@ -213,6 +216,56 @@ export interface MessagePost {
   /** Echo for the sending client: only its own queue sees it. */
   readonly queueId: string | null;
   readonly localId: string | null;
+  readonly isReadBySender: boolean;
+  /** A notice that a topic was resolved or unresolved: whoever changes their mind at once takes it away again. */
+  readonly isResolveNotice?: true;
+}
+
+export const propagateModes = ["change_one", "change_later", "change_all"] as const;
+export type PropagateMode = (typeof propagateModes)[number];
+
+/** Public API, update-message; null: not passed, so it stays. */
+export interface MessageEdit {
+  readonly content: { readonly text: string; readonly parsed: ParsedContent } | null;
+  readonly topic: string | null;
+  readonly channelId: number | null;
+  readonly propagateMode: PropagateMode;
+  readonly notifiesOldThread: boolean;
+  readonly notifiesNewThread: boolean;
+  readonly prevContentSha256: string | null;
+}
+
+interface MovePlace {
+  readonly channelId: number;
+  readonly topic: string;
+}
+
+/** What is left of a change of place: it travels from batch to batch (architecture, Moves). */
+export interface MessageMove {
+  readonly moveId: number;
+  readonly movedById: number;
+  readonly at: number;
+  /** The message that was asked for, and which others with it. */
+  readonly messageId: number;
+  readonly propagateMode: PropagateMode;
+  readonly conversationId: number;
+  readonly from: MovePlace;
+  readonly to: MovePlace;
+  /** Messages with ids above the one and up to the other. */
+  readonly afterId: number;
+  readonly upToId: number;
+  /** Only those that the mover can see: in protected history. */
+  readonly isLimitedToSight: boolean;
+  /** Nothing that the mover can see stays behind. */
+  readonly isWhole: boolean;
+  /** What is called so already: nothing, messages that the mover cannot see, or others. */
+  readonly target: "free" | "hidden" | "visible";
+  readonly notifiesOldThread: boolean;
+  readonly notifiesNewThread: boolean;
+  /** How many have gone. */
+  readonly count: number;
+  /** The request that is answered when it is done; valid in this `boot` of the realm only. */
+  readonly waiting: { readonly ticket: Ticket; readonly boot: number } | null;
 }
 
 /** Where somebody logs in from; `fingerprint` is a hash of program and coarse place. */
@@ -336,7 +389,8 @@ export interface CommandParams {
   };
   "user-topics.set": UserTopicChange;
   "user-topics.move": TopicMove;
-  "channel.find-first-message": { readonly channelId: number };
+  /** `isMove`: clients saw no message come that would be the first. */
+  "channel.find-first-message": { readonly channelId: number; readonly isMove?: true };
   "presence.persist": { readonly rows: readonly unknown[] };
   /** `login`: the key is for somebody who logs in just now. */
   "user.api-key.add": { readonly hash: string; readonly login?: Login };
@@ -380,10 +434,27 @@ export interface CommandParams {
   "queue.register": QueueRegistration;
   "queue.delete": { readonly queueId: string };
   "message.post": MessagePost;
+  "message.edit": MessageEdit;
+  "message.delete": Record<string, never>;
+  "reaction.add": { readonly name: string; readonly code: string | null; readonly reactionType: string | null };
+  "reaction.remove": {
+    readonly name: string | null;
+    readonly code: string | null;
+    readonly reactionType: string | null;
+  };
+  /** Messages that come to the conversation from another one, in batches. */
+  "messages.take-in": MessageMove;
+  /** The conversation's new name, told for the next messages of it. */
+  "topic.tell-rename": MessageMove;
+  "topic.move-ended": { readonly moveId: number };
   "topic.recount": Record<string, never>;
   "topic-deletion.request": TopicDeletionRequest;
   "topic-deletion.continue": Record<string, never>;
   "topic-deletion.abandon": Record<string, never>;
+  "retention.look": Record<string, never>;
+  "retention.due": { readonly dueAt: number };
+  "retention.sweep": Record<string, never>;
+  "retention.abandon": Record<string, never>;
   "presence.report": { readonly status: "active" | "idle" };
   "presence.lapse": Record<string, never>;
   "presence.share": { readonly isShared: boolean };

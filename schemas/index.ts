@@ -23,7 +23,15 @@ import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { addLinkifier, getLinkifiers, removeLinkifier, reorderLinkifiers, updateLinkifier } from "./linkifiers.ts";
-import { getMessage, getMessages, renderMessage, sendMessage } from "./messages.ts";
+import { deleteMessage, getMessageHistory, updateMessage } from "./message-changes.ts";
+import {
+  checkMessagesMatchNarrow,
+  getMessage,
+  getMessages,
+  getStreamTopics,
+  renderMessage,
+  sendMessage,
+} from "./messages.ts";
 import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, editNavigationView, getNavigationViews, removeNavigationView } from "./navigation-views.ts";
 import { setTypingStatus, updatePresence } from "./presence.ts";
@@ -37,6 +45,7 @@ import {
   updateProfileField,
 } from "./profile-fields.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
+import { addReaction, removeReaction } from "./reactions.ts";
 import { updateRealm } from "./realm-settings.ts";
 import { createSavedSnippet, deleteSavedSnippet, editSavedSnippet, getSavedSnippets } from "./saved-snippets.ts";
 import { getServerSettings } from "./server.ts";
@@ -163,6 +172,13 @@ export const endpoints = [
   getMessages,
   getMessage,
   renderMessage,
+  checkMessagesMatchNarrow,
+  getStreamTopics,
+  updateMessage,
+  deleteMessage,
+  getMessageHistory,
+  addReaction,
+  removeReaction,
   setTypingStatus,
   updatePresence,
   registerQueue,

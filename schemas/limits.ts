@@ -115,6 +115,9 @@ export const limits = {
   messages_per_fetch_max: 5000,
   narrow_terms_max: 100,
   narrow_rows_per_pass_max: 1000,
+  /** Channels and conversations whose indexes are merged for one feed; with more, the newest messages are walked. */
+  feed_places_max: 2000,
+  topics_per_list_max: 100_000,
   recent_direct_conversations_max: 1000,
   profile_values_per_update_max: 100,
   /** How many of a guest's direct conversations are looked through for people whom they may know. */
@@ -141,14 +144,44 @@ export const limits = {
   timer_sleep_ms_max: 60_000,
   counter_lease_positions: 100_000,
 
+  // Search (architecture, Search)
+  search_word_characters_max: 40,
+  search_segment_messages: 256,
+  search_segments_merged: 8,
+  search_block_ids_max: 400,
+  search_postings_per_slice_max: 10_000,
+  search_rows_per_slice_max: 2000,
+  search_pending_read_max: 10_000,
+  /** Topics whose names hold a word and whose messages are merged; with more, messages are looked at one by one. */
+  search_topics_merged_max: 500,
+  search_look_ms: 1000,
+  /** With more messages than this not in the index yet, it works while others do, too. */
+  search_tail_messages_max: 20_000,
+
   // Store
   store_tables_max: 64,
   store_free_bytes_min: 256 * 1024 * 1024,
   store_ballast_bytes: 32 * 1024 * 1024,
 
+  // Changes of messages
+  /** Kept and shown of a message's earlier forms, a topic's earlier names, the moves of a message; older ones go. */
+  message_history_entries_max: 100,
+  move_batch_messages: 200,
+  /** Counted to say how much of a topic may be moved. */
+  move_messages_counted_max: 10_000,
+  reactions_per_message_max: 1000,
+  /** Clients open the editor at the last moment (behaviour of the public API). */
+  edit_grace_s: 20,
+  resolve_undo_s: 60,
+
   // Topic deletion (spec 4.13)
   topic_deletion_batch_messages: 100,
   topic_deletion_waiters_max: 100,
+
+  // Message retention: what one command looks at, and how often (M8)
+  retention_messages_per_command: 100,
+  retention_pause_ms_min: 60 * 60 * 1000,
+  retention_pause_ms_max: 24 * 60 * 60 * 1000,
 
   // Encoded lists of users (spec 4.15)
   encoded_users_per_piece: 256,
@@ -240,6 +273,7 @@ relate(
 );
 relate(limits.store_ballast_bytes > limits.turn_bytes_max, "the ballast covers the largest turn (M5)");
 relate(limits.presence_hidden_s > limits.presence_offline_threshold_s, "who hides looks offline at once");
+relate(limits.move_batch_messages <= limits.event_ids_per_piece_max, "the ids of a batch fit into one event");
 relate(limits.heartbeat_ms_min < limits.heartbeat_ms_max, "heartbeat window");
 relate(limits.message_code_points_max * 4 < limits.body_bytes_max, "a longest message fits into a body");
 relate(

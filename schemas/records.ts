@@ -5,6 +5,12 @@
  */
 import type { GroupSettingName, UserGroupSettingName } from "./group-settings.ts";
 import type {
+  MessageEditRecord,
+  MessageMoveRecord,
+  ReactionRecord,
+  TopicRenameRecord,
+} from "./records/conversations.ts";
+import type {
   AlertWordRecord,
   ApiKeyRecord,
   BotRecord,
@@ -25,6 +31,13 @@ import type {
 } from "./records/people.ts";
 import type { ChannelFolderRecord, LinkifierRecord, TopicPolicyRecord, UserTopicRecord } from "./records/places.ts";
 import type {
+  MessageAttentionRecord,
+  MessageIndexRecord,
+  ReadExceptionRecord,
+  ReadFloorRecord,
+  ReadStateRecord,
+} from "./records/read-state.ts";
+import type {
   DeadLetterRecord,
   EventRecord,
   IdempotencyRecord,
@@ -33,11 +46,15 @@ import type {
   QueueRecord,
   TimerRecord,
 } from "./records/runtime.ts";
+import type { SearchPostingsRecord, SearchStateRecord } from "./records/search.ts";
 import type { TopicsPolicy } from "./types.ts";
 
+export type * from "./records/conversations.ts";
 export type * from "./records/people.ts";
 export type * from "./records/places.ts";
+export type * from "./records/read-state.ts";
 export type * from "./records/runtime.ts";
+export type * from "./records/search.ts";
 
 /** What an organization is (spec 1). Values of realm settings that were never set are absent: see settings.ts. */
 export interface RealmRecord {
@@ -132,13 +149,10 @@ export interface ConversationRecord {
   /** Participants of a direct conversation, ascending; null in channels. */
   readonly userIds: readonly number[] | null;
   readonly lastMessageId: number;
-}
-
-export interface ReactionRecord {
-  readonly emojiName: string;
-  readonly emojiCode: string;
-  readonly reactionType: string;
-  readonly userId: number;
+  /** How often the topic was renamed as a whole: with 0 nobody looks for rows of `topicRenames`. */
+  readonly renames: number;
+  /** The move that is taking messages out or telling of a new name at the moment; null: none. */
+  readonly movingId: number | null;
 }
 
 export interface MessageRecord {
@@ -153,6 +167,10 @@ export interface MessageRecord {
   readonly traits: number;
   readonly mentionedUserIds: readonly number[];
   readonly mentionedGroupIds: readonly number[];
+  /** When its content was changed last; null: never, and it has no rows of `messageEdits`. */
+  readonly editedAt: number | null;
+  /** Ids of the moves that brought it from one conversation to another, oldest first, the newest ones only. */
+  readonly moves: readonly number[];
 }
 
 type Key = number | string | readonly (number | string)[];
@@ -177,11 +195,34 @@ export interface Tables {
   directNames: { key: string; row: { readonly id: number } };
   directConversations: { key: readonly [userId: number, conversationId: number]; row: Empty };
   messages: { key: number; row: MessageRecord };
-  conversationMessages: { key: readonly [conversationId: number, messageId: number]; row: Empty };
+  conversationMessages: { key: readonly [conversationId: number, messageId: number]; row: MessageIndexRecord };
   channelMessages: {
     key: readonly [channelId: number, messageId: number];
-    row: { readonly conversationId: number };
+    row: { readonly conversationId: number } & MessageIndexRecord;
   };
+  searchState: { key: string; row: SearchStateRecord };
+  searchPostings: {
+    key: readonly [segmentId: number, term: string, firstMessageId: number];
+    row: SearchPostingsRecord;
+  };
+  /** Conversations by the words of their topics. */
+  searchTopics: { key: readonly [word: string, conversationId: number]; row: Empty };
+  /** Messages and topics that were changed and are to be filed again; `kind` is one of `searchPendingKinds`. */
+  searchPending: { key: readonly [kind: number, id: number]; row: Empty };
+  messageEdits: { key: readonly [messageId: number, sequence: number]; row: MessageEditRecord };
+  /** In the order of `move` ids, which renames and moves share. */
+  topicRenames: { key: readonly [conversationId: number, moveId: number]; row: TopicRenameRecord };
+  messageMoves: { key: number; row: MessageMoveRecord };
+  /** `emoji` is type and code. */
+  reactions: { key: readonly [messageId: number, userId: number, emoji: string]; row: ReactionRecord };
+  /** Only for messages with the trait `callsAttention`. */
+  messageAttention: { key: number; row: MessageAttentionRecord };
+  readStates: { key: number; row: ReadStateRecord };
+  /** `kind` is one of `floorKinds`; the place is a channel, a conversation or a sender. */
+  readFloors: { key: readonly [kind: number, placeId: number, userId: number]; row: ReadFloorRecord };
+  readExceptions: { key: readonly [userId: number, messageId: number]; row: ReadExceptionRecord };
+  /** `flag` is one of `personalFlags`. */
+  messageFlags: { key: readonly [userId: number, flag: number, messageId: number]; row: Empty };
   snapshots: { key: string; row: SnapshotRecord };
   events: { key: number; row: EventRecord };
   queues: { key: string; row: QueueRecord };
@@ -273,7 +314,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
     "groups",
   ],
   subscriptions: ["userId", "channelId", "isActive", "color", "isMuted", "pinToTop", "notifications", "stays"],
-  conversations: ["id", "state", "version", "channelId", "topic", "userIds", "lastMessageId"],
+  conversations: ["id", "state", "version", "channelId", "topic", "userIds", "lastMessageId", "renames", "movingId"],
   topicNames: ["id"],
   directNames: ["id"],
   directConversations: [],
@@ -288,9 +329,24 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
     "traits",
     "mentionedUserIds",
     "mentionedGroupIds",
+    "editedAt",
+    "moves",
   ],
-  conversationMessages: [],
-  channelMessages: ["conversationId"],
+  searchState: ["format", "messagesUpTo", "topicsUpTo", "lastSegmentId", "segments", "merge", "leftovers"],
+  searchPostings: ["ids"],
+  searchTopics: [],
+  searchPending: [],
+  messageEdits: ["userId", "at", "prevContent", "prevRendered", "moveId"],
+  topicRenames: ["userId", "at", "prevTopic", "topic", "upToId"],
+  messageMoves: ["userId", "at", "fromId", "prevChannelId", "channelId", "prevTopic", "topic"],
+  reactions: ["emojiName", "emojiCode", "reactionType", "position"],
+  conversationMessages: ["senderId", "traits"],
+  channelMessages: ["conversationId", "senderId", "traits"],
+  messageAttention: ["alertedUserIds", "participantIds"],
+  readStates: ["upTo", "at", "newest", "hasSenderFloors"],
+  readFloors: ["upTo", "at"],
+  readExceptions: ["isRead", "at"],
+  messageFlags: [],
   snapshots: ["version", "state", "context"],
   events: ["position", "at", "type", "audience", "body"],
   queues: ["id", "userId", "createdAt", "createdAtPosition", "lifespanMs", "client", "options"],
@@ -348,5 +404,6 @@ export const counterNames = [
   "linkifier",
   /** Milliseconds: until when it was told whose waiting period is over. */
   "waitingPeriodsEnded",
+  "move",
 ] as const;
 export type CounterName = (typeof counterNames)[number];

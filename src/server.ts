@@ -9,6 +9,7 @@ import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { refuse } from "../schemas/errors.ts";
 import { BadConfig, type Config } from "./config.ts";
+import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
 import { foundRealm } from "./founding.ts";
 import { authenticate, type Credentials, refuseWriteOnly, verifyKey } from "./http/authentication.ts";
 import { clientName } from "./http/client-name.ts";
@@ -27,11 +28,14 @@ import { channelRoutes } from "./http/routes/channels.ts";
 import { draftRoutes } from "./http/routes/drafts.ts";
 import { emojiRoutes } from "./http/routes/emoji.ts";
 import { linkifierRoutes } from "./http/routes/linkifiers.ts";
+import { messageChangeRoutes } from "./http/routes/message-changes.ts";
+import { messageFetchRoutes } from "./http/routes/message-fetch.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
 import { mutedUserRoutes } from "./http/routes/muted-users.ts";
 import { navigationViewRoutes } from "./http/routes/navigation-views.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
 import { profileFieldRoutes } from "./http/routes/profile-fields.ts";
+import { reactionRoutes } from "./http/routes/reactions.ts";
 import { realmSettingRoutes } from "./http/routes/realm-settings.ts";
 import { savedSnippetRoutes } from "./http/routes/saved-snippets.ts";
 import { serverRoutes } from "./http/routes/server.ts";
@@ -55,9 +59,12 @@ import type { Alarm } from "./runtime/dispatcher.ts";
 import { ignoreForwarded, readForwarded } from "./runtime/forwarded.ts";
 import type { Realm } from "./runtime/realm.ts";
 import { RealmHost } from "./runtime/realm-host.ts";
+import { SearchIndexer, type SearchTerms } from "./runtime/search-indexer.ts";
 import { DiskSpace } from "./store/disk-space.ts";
 import { RootStore } from "./store/root.ts";
 import { followAddress, readZuliprc, writeZuliprc } from "./zuliprc.ts";
+
+const searchTerms: SearchTerms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
 
 export class PortInUse extends Error {
   override readonly name = "PortInUse";
@@ -165,6 +172,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
     onOpen(realm, entry) {
       hubs.set(realm, new Hub(realm, config.presenceLimitedToAccessible));
       new Courier(realm, entry.id, postOffice);
+      new SearchIndexer(realm, { clock, alarm, terms: searchTerms });
     },
   });
   const hubOf = (realm: Realm): Hub => hubs.get(realm) as Hub;
@@ -283,6 +291,9 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...userTopicRoutes,
       ...userGroupRoutes(),
       ...messageRoutes,
+      ...messageFetchRoutes,
+      ...messageChangeRoutes,
+      ...reactionRoutes,
       ...presenceRoutes({ limitsToAccessible: config.presenceLimitedToAccessible }),
       ...realtimeRoutes({
         hubOf,

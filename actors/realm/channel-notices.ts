@@ -6,41 +6,15 @@ import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
 import { privacyName } from "../../src/domain/channels.ts";
 import { shownGroupValue } from "../../src/domain/group-values.ts";
-import { parseContent } from "../../src/domain/markdown/render.ts";
 import { emptyTopicName } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
-import { command } from "../commands.ts";
-import { type Effect, effects } from "../effects.ts";
-import { notificationBotId } from "./notification-bot.ts";
-
-/** A message of the notification bot; a channel that has the empty topic only gets it there. */
-export function botMessage(channel: ChannelRecord, topic: string, content: string): Effect {
-  const place = channel.topicsPolicy === "empty_topic_only" ? "" : topic;
-  return effects.tell(
-    command(
-      { actor: "topic", channelId: channel.id, topic: place },
-      "message.post",
-      {
-        content,
-        parsed: parseContent(content, { linkifiers: [], translateEmoticons: false }),
-        client: "Internal",
-        queueId: null,
-        localId: null,
-      },
-      notificationBotId,
-    ),
-  );
-}
+import type { Effect } from "../effects.ts";
+import { botMessage, silently } from "./notification-bot.ts";
 
 /** @param channel as it is from now on */
 export function notices(view: View, channel: ChannelRecord, contents: readonly string[]): Effect[] {
   if (view.realm.settings["send_channel_events_messages"] !== true) return [];
   return contents.map((content) => botMessage(channel, "channel events", content));
-}
-
-/** A mention that notifies nobody. */
-export function silently(user: UserRecord): string {
-  return `@_**${user.fullName}|${user.id}**`;
 }
 
 export function createdNotice(channel: ChannelRecord, creator: UserRecord): string {

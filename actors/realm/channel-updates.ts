@@ -74,16 +74,14 @@ function carryOut(view: View, before: ChannelRecord, after: ChannelRecord, chang
   const gained = sight.gained.get(after.id) ?? [];
   const rest = watchers(after, gained);
   const isBack = before.isArchived && !after.isArchived;
+  // To whom archived channels do not exist, nothing happens to one; one that comes back has just appeared as it is.
+  const knowing = { ...rest, archives: "shown" } as const;
   return [
     ...(after === before ? [] : [effects.put("channels", after.id, after)]),
     ...others,
     ...sight.vanishing,
     ...(isBack ? returningEffects(view, after, gained) : []),
-    ...told.map((body) => {
-      // To whom archived channels do not exist, the channel has just appeared.
-      const audience = body["property"] === "is_archived" ? ({ ...rest, archives: "shown" } as const) : rest;
-      return effects.emit("stream", body, audience);
-    }),
+    ...told.map((body) => effects.emit("stream", body, before.isArchived ? knowing : rest)),
     ...sight.appearing,
     ...notices(
       view,

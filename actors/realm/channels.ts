@@ -11,9 +11,10 @@ import type { ChannelCreate, Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { updateBody, watchers } from "./channel-events.ts";
-import { botMessage, createdNotice, notices, silently } from "./channel-notices.ts";
+import { createdNotice, notices } from "./channel-notices.ts";
 import { type GroupChange, resolveGroupValue } from "./group-values.ts";
 import { changeMembers, isUnaware } from "./membership.ts";
+import { botMessage, silently } from "./notification-bot.ts";
 
 /** A channel that passed every check, with the anonymous groups that its permissions need. */
 export interface NewChannel {
@@ -238,7 +239,9 @@ export function findFirstMessage(_context: unknown, asked: Command<"channel.find
   const update = updateBody(channel, "first_message_id", firstMessageId);
   return done({}, [
     effects.put("channels", channel.id, { ...channel, firstMessageId }),
-    // The first message of all needs no event: clients see the message itself.
-    ...(channel.firstMessageId === null ? [] : [effects.emit("stream", update, watchers(channel, []))]),
+    // The first message of all needs no event: clients see the message itself, unless it was moved here.
+    ...(channel.firstMessageId === null && asked.params.isMove !== true
+      ? []
+      : [effects.emit("stream", update, watchers(channel, []))]),
   ]);
 }

@@ -5,7 +5,7 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
-import { canAccessUser, knownPeople, sharesConversation } from "../../src/domain/people.ts";
+import { canAccessUser, canAccessUserWithout, knownPeople, sharesConversation } from "../../src/domain/people.ts";
 import { canAccessAllUsers, isGuest, realmGroupId } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
@@ -134,6 +134,20 @@ function accessOf(view: View, after: View, guest: UserRecord): Effect[] {
 function gone(guest: UserRecord, user: UserRecord): Effect {
   const body = { op: "update", person: { user_id: user.id, is_active: false } };
   return effects.emit("realm_user", body, { to: "users", ids: [guest.id] });
+}
+
+/** The last message of a direct conversation is gone: the guests among its participants may lose sight of the others. */
+export function endedConversationSight(view: View, userIds: readonly number[], conversationId: number): Effect[] {
+  if (!isRestricted(view)) return [];
+  return userIds.flatMap((id) => {
+    const guest = restrictedGuest(view, id);
+    if (guest === null) return [];
+    const lost = userIds.filter((other) => {
+      const user = view.users.get(other);
+      return user !== undefined && !canAccessUserWithout(view, guest, user, conversationId);
+    });
+    return sightEvent("vanish", guest.id, lost);
+  });
 }
 
 /** Their clients learn that their queues are gone and register again. */

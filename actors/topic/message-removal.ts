@@ -2,6 +2,8 @@
  * How messages cease to be, whoever wants it: a topic's deletion, one message's, retention. One mechanism, so that whatever
  * belongs to a message goes with it, and everybody who was shown it is told.
  */
+import { limits } from "../../schemas/limits.ts";
+import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord } from "../../schemas/records.ts";
 import type { View } from "../../src/domain/view.ts";
 import { command } from "../commands.ts";
@@ -32,9 +34,19 @@ export function removeMessages(
 }
 
 /** Every row that belongs to a message: THE place where a table of theirs is named when there is one more. */
-function rowsOf(_view: View, place: RemovalPlace, messageId: number): Effect[] {
+function rowsOf(view: View, place: RemovalPlace, messageId: number): Effect[] {
   const all = [effects.remove("messages", messageId), effects.remove("conversationMessages", [place.id, messageId])];
   if (place.channelId !== null) all.push(effects.remove("channelMessages", [place.channelId, messageId]));
+  const message = view.row("messages", messageId);
+  const range = { start: [messageId], end: [messageId + 1] };
+  if (message !== undefined && message.editedAt !== null) {
+    const keys = view.keys("messageEdits", { ...range, limit: limits.message_history_entries_max });
+    all.push(...keys.map((key) => effects.remove("messageEdits", key)));
+  }
+  if (message !== undefined && hasTrait(message.traits, "hasReactions")) {
+    const keys = view.keys("reactions", { ...range, limit: limits.reactions_per_message_max });
+    all.push(...keys.map((key) => effects.remove("reactions", key)));
+  }
   return all;
 }
 

@@ -1,12 +1,12 @@
 /** Posting a message (public API: send-message; spec 2.9): O(1) rows, however many people receive it. */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
-import { traitsOf } from "../../schemas/message-traits.ts";
 import type { ChannelRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
 import { checkGroupMentions } from "../../src/domain/group-permissions.ts";
 import type { RenderedContent } from "../../src/domain/markdown/render.ts";
 import { resolveContent } from "../../src/domain/markdown/resolve.ts";
 import { mentionResolver } from "../../src/domain/mention-resolver.ts";
+import { indexRow } from "../../src/domain/message-index.ts";
 import { hasChannelPermission, hasMetadataAccess, hasRealmPermission, isGuest } from "../../src/domain/permissions.ts";
 import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { emptyTopicName } from "../../src/domain/topics.ts";
@@ -16,6 +16,7 @@ import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { notificationBotId } from "../realm/notification-bot.ts";
 import { conversationSight } from "../realm/user-sight.ts";
+import { contentFields } from "./content.ts";
 import { checkDirectRecipients, checkInitiator } from "./direct-access.ts";
 import type { TopicContext } from "./machine.ts";
 import { isSubscribedOrBot } from "./posting-access.ts";
@@ -37,7 +38,9 @@ function postToChannel(
 ): Outcome<TopicContext> {
   const channel = view.channels.get(context.channelId ?? 0);
   if (channel === undefined) return refuse.channelIdUnknown(context.channelId ?? 0);
-  const refused = checkPostingToChannel(view, sender, channel, context.topic);
+  // Notices go wherever what they tell of happened.
+  const isNotice = sender.id === notificationBotId;
+  const refused = isNotice ? null : checkPostingToChannel(view, sender, channel, context.topic);
   if (refused !== null) return refused;
   const rendered = resolveContent(asked.params.parsed, mentionResolver(view, sender));
   if (rendered.hasChannelWildcard && !mayMentionEverybody(view, sender, channel)) {
@@ -48,7 +51,10 @@ function postToChannel(
   const post = writeMessage(context, asked, view, sender, rendered);
   const all = [
     ...post.effects,
-    effects.put("channelMessages", [channel.id, post.message.id], { conversationId: post.message.conversationId }),
+    effects.put("channelMessages", [channel.id, post.message.id], {
+      conversationId: post.message.conversationId,
+      ...indexRow(post.message),
+    }),
     effects.emit("message", messageEventBody(asked, post.message), { to: "channel", id: channel.id, also: [] }),
   ];
   if (context.id === null) {
@@ -82,7 +88,7 @@ function checkPostingToChannel(view: View, sender: UserRecord, channel: ChannelR
 }
 
 /** Spec 2.4: the channel's policy, or the organization's when it inherits. */
-function checkTopicPolicy(view: View, channel: ChannelRecord, topic: string): Refusal | null {
+export function checkTopicPolicy(view: View, channel: ChannelRecord, topic: string): Refusal | null {
   const name = emptyTopicName(view);
   const policy = channel.topicsPolicy === "inherit" ? realmSetting(view, "topics_policy") : channel.topicsPolicy;
   if (policy === "empty_topic_only" && topic !== "") {
@@ -97,7 +103,7 @@ function checkTopicPolicy(view: View, channel: ChannelRecord, topic: string): Re
 /** Small channels may be called together by anybody (behaviour 5.1). */
 const freeWildcardSubscribers = 15;
 
-function mayMentionEverybody(view: View, sender: UserRecord, channel: ChannelRecord): boolean {
+export function mayMentionEverybody(view: View, sender: UserRecord, channel: ChannelRecord): boolean {
   return (
     view.subscriptions.ofChannel(channel.id).size <= freeWildcardSubscribers ||
     hasRealmPermission(view, sender, "can_mention_many_users_group")
@@ -155,19 +161,13 @@ function writeMessage(
     conversationId,
     senderId: sender.id,
     sentAt: view.now,
-    content: asked.params.content,
-    rendered: rendered.html,
     client: asked.params.client,
-    traits: traitsOf({
-      isMe: rendered.isMeMessage,
-      mentionsChannel: rendered.hasChannelWildcard,
-      mentionsTopic: rendered.hasTopicWildcard,
-      hasLink: rendered.hasLink,
-      hasImage: rendered.hasImage,
-      hasAttachment: rendered.hasAttachment,
+    ...contentFields(asked.params.content, rendered, {
+      isUnreadBySender: !asked.params.isReadBySender,
+      isResolveNotice: asked.params.isResolveNotice === true,
     }),
-    mentionedUserIds: rendered.mentionedUserIds,
-    mentionedGroupIds: rendered.mentionedGroupIds,
+    editedAt: null,
+    moves: [],
   };
   return {
     message,
@@ -175,7 +175,7 @@ function writeMessage(
       effects.count("message", message.id),
       ...(context.id === null ? [effects.count("recipient", conversationId)] : []),
       effects.put("messages", message.id, message),
-      effects.put("conversationMessages", [conversationId, message.id], {}),
+      effects.put("conversationMessages", [conversationId, message.id], indexRow(message)),
     ],
     context: { id: conversationId, lastMessageId: message.id },
   };

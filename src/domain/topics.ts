@@ -16,8 +16,13 @@ export function cutTopic(topic: string): string {
 
 /** The topic that a client means: trimmed and cut, with the empty topic's display names read as empty. */
 export function meantTopic(view: View, topic: string): string {
+  return cutTopic(namedTopic(view, topic));
+}
+
+/** The same before it is cut. */
+export function namedTopic(view: View, topic: string): string {
   const trimmed = topic.trim();
-  return trimmed === emptyTopicName(view) || trimmed === "(no topic)" ? "" : cutTopic(trimmed);
+  return trimmed === emptyTopicName(view) || trimmed === "(no topic)" ? "" : trimmed;
 }
 
 /** The empty topic has a display name for clients that do not know it. */

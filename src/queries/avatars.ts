@@ -24,7 +24,7 @@ const firstVersion = 1;
 export function avatarAddress(view: View, viewer: UserRecord | null, who: string, isMedium: boolean): string | null {
   const isId = /^\d{1,15}$/.test(who);
   if (!isId && !isEmailAddress(who, limits.email_code_points_max)) return null;
-  const user = isId ? view.users.get(Number(who)) : personByAddress(view, who);
+  const user = isId ? view.users.get(Number(who)) : viewer === null ? undefined : personByAddress(view, viewer, who);
   if (
     viewer !== null &&
     user !== undefined &&

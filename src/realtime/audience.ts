@@ -41,16 +41,20 @@ export function wasAddressed(view: View, record: EventRecord, user: UserRecord, 
   }
 }
 
+/** Events of what becomes of messages: they concern whoever received one, also when they have left since (behaviour 7). */
+export const changeTypes: ReadonlySet<string> = new Set(["delete_message", "update_message", "reaction"]);
+
 /**
- * Whether a person has left a public channel with one of the messages that are deleted now: a copy that must go, too
+ * Whether a person has left a public channel with one of the messages that are deleted or changed now: a copy that must follow
  * (behaviour 7). In private channels what one could read ends with the subscription.
  */
 export function holdsCopy(view: View, record: EventRecord, userId: number): boolean {
-  const { audience } = record;
-  if (record.type !== "delete_message" || audience.to !== "channel") return false;
+  const { audience, body } = record;
+  if (!changeTypes.has(record.type) || audience.to !== "channel" || body["is_arrival"] === true) return false;
   if (view.channels.get(audience.id)?.isPrivate !== false) return false;
   const stays = view.subscriptions.get(userId, audience.id)?.stays ?? [];
-  return (record.body["message_ids"] as readonly number[]).some((id) => hasReceived(stays, id));
+  const ids = (body["message_ids"] ?? [body["message_id"]]) as readonly number[];
+  return ids.some((id) => hasReceived(stays, id));
 }
 
 /** Stays are half-open in positions (records.ts, Stay). */

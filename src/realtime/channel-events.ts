@@ -89,14 +89,20 @@ function ownIds(record: EventRecord): number[] {
 }
 
 const peers: EventKind = {
-  key: (view, record, _user, queue) => existing(view, peerIds(record), queue).join(",") || null,
-  build: (view, record, _user, queue) => [
-    { type: record.type, ...record.body, stream_ids: existing(view, peerIds(record), queue) },
+  key: (view, record, user, queue) => peerChannels(view, record, user, queue).join(",") || null,
+  build: (view, record, user, queue) => [
+    { type: record.type, ...record.body, stream_ids: peerChannels(view, record, user, queue) },
   ],
 };
 
-function peerIds(record: EventRecord): readonly number[] {
-  return record.body["stream_ids"] as readonly number[];
+/** People who were told by name came to know of the channels just then; what they may not know any more is not repeated (S1). */
+function peerChannels(view: View, record: EventRecord, user: UserRecord, queue: LiveQueue): readonly number[] {
+  const ids = existing(view, record.body["stream_ids"] as readonly number[], queue);
+  if (record.audience.to !== "users") return ids;
+  return ids.filter((id) => {
+    const channel = view.channels.get(id);
+    return channel !== undefined && hasMetadataAccess(view, user, channel);
+  });
 }
 
 const subscriptionOperations: Readonly<Record<string, EventKind>> = {

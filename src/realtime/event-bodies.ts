@@ -3,7 +3,7 @@
  * sent is built from the current rows, so that a replay shows what is there now (architecture, Event log).
  */
 import type { EventRecord, UserRecord } from "../../schemas/records.ts";
-import { lookUp } from "../domain/look-up.ts";
+import { flagsOf } from "../domain/message-flags.ts";
 import { apiEmail, canAccessUser } from "../domain/people.ts";
 import { canReadMessage, hasReceived, isGuest } from "../domain/permissions.ts";
 import { legacyPresence, modernPresence } from "../domain/presence.ts";
@@ -13,13 +13,15 @@ import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 import { defaultChannelIds } from "../queries/channels.ts";
 import { customEmoji } from "../queries/emoji.ts";
-import { flagsOf, messageBody } from "../queries/messages.ts";
+import { messageBody } from "../queries/messages.ts";
 import { mutedTopics } from "../queries/user-topics.ts";
 import { realmBot } from "./bot-events.ts";
 import { stream, subscription } from "./channel-events.ts";
+import { concealing } from "./concealed-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";
 import { linkifiers } from "./linkifier-events.ts";
 import { realmUser } from "./realm-user-events.ts";
+import { reaction, updateMessage } from "./update-message-events.ts";
 import { userGroup } from "./user-group-events.ts";
 
 const message: EventKind = {
@@ -172,6 +174,8 @@ const mutedTopicsKind: EventKind = {
 const kinds: Readonly<Record<string, EventKind>> = {
   message,
   delete_message: deleteMessage,
+  update_message: updateMessage,
+  reaction,
   stream,
   subscription,
   realm_user: realmUser,
@@ -187,6 +191,9 @@ const kinds: Readonly<Record<string, EventKind>> = {
   user_group: userGroup,
 };
 
+const concealed = new Map(Object.entries(kinds).map(([type, kind]) => [type, concealing(kind)] as const));
+const concealedPlain = concealing(plain);
+
 export function eventKind(type: string): EventKind {
-  return lookUp(kinds, type) ?? plain;
+  return concealed.get(type) ?? concealedPlain;
 }

@@ -4,7 +4,7 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import type { EventRecord, QueueRecord, UserRecord } from "../../schemas/records.ts";
-import { type Narrowed, readNarrow, termsOf } from "../domain/narrow.ts";
+import { type Narrowed, nothingNarrowed, readNarrow, termsOf } from "../domain/narrow.ts";
 import type { View } from "../domain/view.ts";
 import type { EncodedEvent } from "./encoded-event.ts";
 
@@ -135,5 +135,5 @@ export class LiveQueue {
 function narrowOf(view: View, user: UserRecord, options: QueueOptions): Narrowed | null {
   if (options.narrow.length === 0) return null;
   const read = readNarrow(view, user, termsOf(options.narrow));
-  return "kind" in read ? { source: { kind: "nothing" }, includesHistory: false, matches: () => false } : read;
+  return "kind" in read ? nothingNarrowed : read;
 }

@@ -94,8 +94,8 @@ t.test(
     const ids = [1, 2, 3, 9, 10, 11, 100, 2 ** 32, 2 ** 53];
     environment.transaction(() => {
       for (const id of ids) {
-        environment.put("conversationMessages", [7, id], {});
-        environment.put("conversationMessages", [8, id], {});
+        environment.put("conversationMessages", [7, id], { senderId: 1, traits: 0 });
+        environment.put("conversationMessages", [8, id], { senderId: 1, traits: 0 });
         environment.put("credentials", id, { userId: id, passwordHash: "" });
       }
     });

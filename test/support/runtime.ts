@@ -285,7 +285,7 @@ export const commands = {
 
 function messageOf(content: string): Command<"message.post">["params"] {
   const parsed = parseContent(content, { linkifiers: [], translateEmoticons: false });
-  return { content, parsed, client: "test", queueId: null, localId: null };
+  return { content, parsed, client: "test", queueId: null, localId: null, isReadBySender: true };
 }
 
 function channelOf(name: string) {
