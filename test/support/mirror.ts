@@ -191,6 +191,7 @@ export class Mirror {
     if (op === "add" || op === "remove") {
       // Guests may come to know somebody of whom they had a stand-in, or somebody whom they knew before.
       this.state.realm_users = others(this.state.realm_users);
+      if (op === "remove") this.state.realm_non_active_users = others(this.state.realm_non_active_users);
       const { is_active: _always, ...record } = person;
       if (op === "add") this.state.realm_users.push(record);
       return;
