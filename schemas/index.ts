@@ -10,6 +10,7 @@ import {
   updateChannelFolder,
 } from "./channel-folders.ts";
 import { createChannel, deleteTopic, getStreams } from "./channels.ts";
+import { addDefaultChannel, removeDefaultChannel } from "./default-channels.ts";
 import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
@@ -46,7 +47,15 @@ import {
   updateUserSettingsDefaults,
 } from "./settings.ts";
 import { getUserStatus, updateStatus, updateStatusForUser } from "./status.ts";
-import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
+import {
+  getSubscribers,
+  getSubscriptionStatus,
+  getSubscriptions,
+  subscribe,
+  unsubscribe,
+  updateSubscriptionSettings,
+  updateSubscriptions,
+} from "./subscriptions.ts";
 import { muteTopic, updateUserTopic } from "./user-topics.ts";
 import {
   createUser,
@@ -126,6 +135,12 @@ export const endpoints = [
   getSubscriptions,
   subscribe,
   unsubscribe,
+  updateSubscriptions,
+  updateSubscriptionSettings,
+  getSubscribers,
+  getSubscriptionStatus,
+  addDefaultChannel,
+  removeDefaultChannel,
   updateUserTopic,
   muteTopic,
   sendMessage,

@@ -79,6 +79,12 @@ export const limits = {
   channel_folders_per_realm_max: 1000,
   subscribers_per_request_max: 20_000,
   channels_per_request_max: 1000,
+  default_channels_max: 100,
+  /** With more people newly subscribed by one request, nobody is told by a direct message. */
+  new_subscription_messages_max: 100,
+  /** Of a channel with fewer, clients that ask for a part of the subscribers get them all. */
+  whole_subscriber_list_max: 250,
+  subscribers_active_days: 14,
   direct_recipients_max: 200,
   group_members_max: 20_000,
   group_depth_max: 50,
@@ -116,7 +122,7 @@ export const limits = {
   turn_bytes_budget: 4 * 1024 * 1024,
   turn_bytes_max: 16 * 1024 * 1024,
   queued_commands_max: 20_000,
-  subscribers_per_command_max: 500,
+  subscribers_per_command_max: 200,
   profile_values_per_command_max: 500,
   user_topics_per_command_max: 200,
   mailbox_attempts_max: 3,

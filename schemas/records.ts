@@ -189,7 +189,8 @@ export interface Tables {
   userTopics: { key: readonly [userId: number, channelId: number, foldedTopic: string]; row: UserTopicRecord };
   topicPolicies: { key: readonly [channelId: number, foldedTopic: string, userId: number]; row: TopicPolicyRecord };
   channels: { key: number; row: ChannelRecord };
-  subscriptions: { key: readonly [userId: number, channelId: number]; row: SubscriptionRecord };
+  /** By channel: thousands who join one at once are neighbours on disk. Who is in what is looked up in memory. */
+  subscriptions: { key: readonly [channelId: number, userId: number]; row: SubscriptionRecord };
   conversations: { key: number; row: ConversationRecord };
   topicNames: { key: readonly [channelId: number, foldedTopic: string]; row: { readonly id: number } };
   directNames: { key: string; row: { readonly id: number } };

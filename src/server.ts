@@ -25,6 +25,7 @@ import { avatarRoutes } from "./http/routes/avatars.ts";
 import { botRoutes } from "./http/routes/bots.ts";
 import { channelFolderRoutes } from "./http/routes/channel-folders.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
+import { defaultChannelRoutes } from "./http/routes/default-channels.ts";
 import { draftRoutes } from "./http/routes/drafts.ts";
 import { emojiRoutes } from "./http/routes/emoji.ts";
 import { messageChangeRoutes } from "./http/routes/message-changes.ts";
@@ -284,6 +285,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...channelRoutes(channelOptions),
       ...channelFolderRoutes,
       ...subscriptionRoutes(channelOptions),
+      ...defaultChannelRoutes,
       ...userTopicRoutes,
       ...messageRoutes,
       ...messageFetchRoutes,

@@ -39,8 +39,8 @@ export function createChannel(_context: unknown, asked: Command<"channel.create"
   const created = newChannelEffects(view, creation, userIds);
   // Nobody in it: nothing to announce (behaviour 2.3, Empty subscribers list).
   const announced = userIds.length === 0 ? [] : announcement(view, creation, caller);
-  const targets = [{ channel: creation.channel, userIds, color: null }];
-  return changeMembers(view, asked, { kind: "join", targets, answer: { id: creation.channel.id } }, [
+  const targets = [{ kind: "join" as const, channel: creation.channel, userIds, color: null }];
+  return changeMembers(view, asked, { targets, answer: { id: creation.channel.id }, after: [] }, [
     ...created,
     ...announced,
   ]);

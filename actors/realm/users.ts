@@ -1,7 +1,6 @@
 /** New accounts (public API: create-user): addresses are unique. */
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { roles } from "../../schemas/types.ts";
 import { isReservedAddress } from "../../src/domain/people.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
 import { statusBody } from "../../src/domain/status.ts";
@@ -9,8 +8,8 @@ import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { effects } from "../effects.ts";
+import { defaultChannelsFor, newcomerEffects } from "./default-channels.ts";
 import { newUser } from "./founding.ts";
-import { newSubscription } from "./subscription-records.ts";
 import { joinedGroupEvents } from "./user-groups.ts";
 
 /** POST /users, and `cli create-user` (where the caller is the server itself). */
@@ -32,29 +31,19 @@ export function createUser(_context: unknown, command: Command<"user.create">, v
     }),
     settings: view.realm.userDefaults,
   };
-  const defaults = [...view.channels.all()].filter((channel) => channel.isDefault && !channel.isArchived);
+  const joining = newcomerEffects(view, user, defaultChannelsFor(view, user));
   // Not empty where the organization's default shares no presence: the state of /register says so, too.
   const status = statusBody(user, undefined);
-  const isGuest = user.role === roles.guest;
-  const joined = isGuest ? [] : defaults;
   return done({ user_id: user.id }, [
     effects.count("user", user.id),
     effects.put("users", user.id, user),
     effects.put("credentials", user.id, { userId: user.id, passwordHash: params.passwordHash }),
-    ...joined.map((channel) =>
-      effects.put("subscriptions", [user.id, channel.id], newSubscription(view, user.id, channel.id, null)),
-    ),
+    ...joining.rows,
     effects.emit("realm_user", { op: "add", user_id: user.id }, { to: "realm" }),
     ...(Object.keys(status).length === 0
       ? []
       : [effects.emit("user_status", { user_id: user.id, ...status }, { to: "realm" })]),
     ...joinedGroupEvents(view, user),
-    ...joined.map((channel) =>
-      effects.emit(
-        "subscription",
-        { op: "peer_add", stream_ids: [channel.id], user_ids: [user.id] },
-        { to: "channel-watchers", id: channel.id, except: [user.id] },
-      ),
-    ),
+    ...joining.events,
   ]);
 }

@@ -41,7 +41,7 @@ function postToChannel(
   const isNotice = sender.id === notificationBotId;
   const refused = isNotice ? null : checkPostingToChannel(view, sender, channel, context.topic);
   if (refused !== null) return refused;
-  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, sender));
+  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, speaker(asked, view, sender)));
   if (rendered.hasChannelWildcard && !mayMentionEverybody(view, sender, channel)) {
     return refuse.channelWildcardNotAllowed();
   }
@@ -61,6 +61,12 @@ function postToChannel(
     all.push(effects.tell(command({ actor: "realm" }, "channel.find-first-message", { channelId: channel.id }, null)));
   }
   return done({ id: post.message.id }, all, post.context);
+}
+
+/** Whose sight decides what is linked: the sender's, or that of whom a bot of the server speaks for. */
+function speaker(asked: Command<"message.post">, view: View, sender: UserRecord): UserRecord {
+  const { mentionsAs } = asked.params;
+  return mentionsAs === undefined ? sender : (view.users.get(mentionsAs) ?? sender);
 }
 
 /** The order of the public server: permission to post, then access, then the topic (behaviour 5.1). */
@@ -117,7 +123,7 @@ function postDirectly(
 ): Outcome<TopicContext> {
   const refused = checkDirectRecipients(view, sender, userIds) ?? checkInitiator(context, view, sender);
   if (refused !== null) return refused;
-  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, sender));
+  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, speaker(asked, view, sender)));
   const post = writeMessage(context, asked, view, sender, rendered);
   const all = [
     ...post.effects,

@@ -24,6 +24,7 @@ import {
 import { addSavedSnippet, removeSavedSnippet, updateSavedSnippet } from "./saved-snippets.ts";
 import { changeSettings } from "./settings.ts";
 import { updateStatus } from "./status.ts";
+import { changeSubscriptionSettings } from "./subscription-settings.ts";
 import { setUserTopic } from "./user-topics.ts";
 
 export type UserContext = Record<string, never>;
@@ -67,6 +68,7 @@ export const userMachine = setup({
         "read-state.sweep": { actions: decide(sweepExceptions) },
         "muted-users.add": { actions: decide(muteUser) },
         "muted-users.remove": { actions: decide(unmuteUser) },
+        "subscription-settings.change": { actions: decide(changeSubscriptionSettings) },
         "user-topics.set": { actions: decide(setUserTopic) },
         "user.avatar.set": { actions: decide(setAvatar) },
         "user.api-key.regenerate": { actions: decide(regenerateApiKey) },

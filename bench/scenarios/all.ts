@@ -1,6 +1,7 @@
 // The table of scenarios, in the order in which they run.
 
 import type { Scenario } from "../lib/scenario.ts";
+import { createChannel } from "./create-channel.ts";
 import { fanout } from "./fanout.ts";
 import { idle } from "./idle.ts";
 import { presence } from "./presence.ts";
@@ -17,6 +18,7 @@ export const scenarios: readonly Scenario[] = [
   send,
   settings,
   status,
+  createChannel,
   read,
   users,
   fanout,

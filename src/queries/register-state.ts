@@ -16,7 +16,6 @@ import {
   defaultChannelIds,
   leftChannels,
   subscribedChannels,
-  subscriberIds,
   subscriptionBody,
   visibleChannels,
 } from "./channels.ts";
@@ -33,6 +32,7 @@ import { savedSnippetsState } from "./saved-snippets.ts";
 import { displaySettings, notificationSettings, ownSettings, settingsDefaults } from "./settings.ts";
 import type { Section, StateRequest } from "./state-section.ts";
 import { userStatusState } from "./status.ts";
+import { subscriberField } from "./subscriptions.ts";
 import { starredMessagesState, unreadMessages } from "./unread.ts";
 import { userGroupsState } from "./user-groups.ts";
 import { mutedTopicsState, userTopicsState } from "./user-topics.ts";
@@ -86,7 +86,7 @@ function ownAvatar(user: UserRecord) {
 
 const subscription: Section = (view, user, request) => {
   const options = {
-    includeSubscribers: request.includeSubscribers,
+    subscriberLists: request.subscriberLists,
     allowsNullNotifications: request.allowsNullNotifications,
   };
   const subscribed = subscribedChannels(view, user);
@@ -99,7 +99,7 @@ const subscription: Section = (view, user, request) => {
       .filter((channel) => !own.has(channel.id))
       .map((channel) => ({
         ...channelBody(view, channel),
-        ...(request.includeSubscribers ? { subscribers: subscriberIds(view, channel.id) } : {}),
+        ...subscriberField(view, channel.id, request.subscriberLists),
       })),
   };
 };

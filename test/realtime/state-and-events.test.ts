@@ -3,6 +3,7 @@
  * what they know by events is what a new /register says; live over a socket, by long-poll, and repeated at the end.
  */
 import t, { type Test } from "tap";
+import { command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
 import {
@@ -24,14 +25,17 @@ import type { Socket } from "../support/socket.ts";
 interface Variant {
   readonly includesSubscribers: boolean;
   readonly isModern: boolean;
+  /** Events and state; without it, all that a mirror follows. */
+  readonly types?: readonly string[];
 }
 
 const rich: Variant = { includesSubscribers: true, isModern: true };
 const plain: Variant = { includesSubscribers: false, isModern: false };
 
-function paramsOf({ includesSubscribers, isModern }: Variant) {
+function paramsOf({ includesSubscribers, isModern, types = mirroredTypes }: Variant) {
   return {
-    event_types: mirroredTypes,
+    event_types: types,
+    fetch_event_types: types,
     include_subscribers: String(includesSubscribers),
     slim_presence: isModern,
     client_capabilities: {
@@ -41,9 +45,6 @@ function paramsOf({ includesSubscribers, isModern }: Variant) {
     },
   };
 }
-
-/** Types of state that hold the caller's own id, too. */
-const fetched = { fetch_event_types: mirroredTypes };
 
 class Watcher {
   readonly client: Client;
@@ -63,15 +64,15 @@ class Watcher {
   /** Follows live with one queue; a second one from the same moment is read at the end. */
   static async of(client: Client, variant: Variant): Promise<Watcher> {
     const socket = await connect(client);
-    const state = await socket.ask({ type: "register", ...paramsOf(variant), ...fetched });
-    const queue = await client.register({ ...paramsOf(variant), ...fetched });
+    const state = await socket.ask({ type: "register", ...paramsOf(variant) });
+    const queue = await client.register(paramsOf(variant));
     return new Watcher(client, variant, { socket, state, queue });
   }
 
   /** Compares, key by key, what events made of the state with a fresh one. */
   async check(t: Test, title: string, fence: number): Promise<void> {
     await this.#socket.event((event) => event.message?.id === fence);
-    const fresh = pictureOf(await this.client.register({ ...paramsOf(this.variant), ...fetched }));
+    const fresh = pictureOf(await this.client.register(paramsOf(this.variant)));
     const live = new Mirror(this.#state, this.variant);
     live.apply(this.#socket.events);
     const repeated = new Mirror(this.#queue, this.variant);
@@ -95,7 +96,12 @@ interface Stage {
 type Play = (stage: Stage) => Promise<void>;
 
 /** Watches a play with an owner and a member in both variants. @param prepare what happens before anybody watches */
-async function watch(t: Test, play: Play, prepare: Play = async () => undefined): Promise<void> {
+async function watch(
+  t: Test,
+  play: Play,
+  prepare: Play = async () => undefined,
+  types: readonly string[] = mirroredTypes,
+): Promise<void> {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
   const [member, other] = await Promise.all([personOf(server, "member"), personOf(server, "other")]);
@@ -112,7 +118,7 @@ async function watch(t: Test, play: Play, prepare: Play = async () => undefined)
     [member, rich],
     [member, plain],
   ] as const) {
-    watchers.push(await Watcher.of(client, variant));
+    watchers.push(await Watcher.of(client, { ...variant, types }));
   }
   await play({ server, clock, owner, member, other });
   // News of who is online are held back for a moment.
@@ -120,7 +126,7 @@ async function watch(t: Test, play: Play, prepare: Play = async () => undefined)
   const { body } = await owner.post("/messages", { type: "direct", to: [member.userId], content: "the end" });
   for (const watcher of watchers) {
     const who = watcher.client === owner ? "owner" : "member";
-    await watcher.check(t, `${who} ${watcher.variant === rich ? "rich" : "plain"}`, body.id);
+    await watcher.check(t, `${who} ${watcher.variant.isModern ? "rich" : "plain"}`, body.id);
   }
 }
 
@@ -150,6 +156,52 @@ t.test("[architecture] joining and leaving public channels, by oneself and by ot
     await member.post("/users/me/subscriptions", { subscriptions: [{ name: "before" }] });
   }),
 );
+
+t.test(
+  "[behaviour 4.4] a person's own settings of channels, default channels, joining and leaving in one request",
+  (t) =>
+    watch(t, async ({ owner, member }) => {
+      const properties = "/users/me/subscriptions/properties";
+      const { body } = await member.get("/users/me/subscriptions");
+      const ids: number[] = body.subscriptions.map(({ stream_id: id }: { stream_id: number }) => id);
+      for (const [property, value] of Object.entries({ color: "#123abc", is_muted: true, pin_to_top: true })) {
+        await member.post(properties, { subscription_data: ids.map((id) => ({ stream_id: id, property, value })) });
+      }
+      const change = { stream_id: ids[0], property: "email_notifications", value: true };
+      await member.post(properties, { subscription_data: [change, { ...change, property: "in_home_view" }] });
+      await member.patch("/users/me/subscriptions", { add: [{ name: "made" }], delete: ["before", "private before"] });
+      const made = await member.get("/users/me/subscriptions");
+      const last = made.body.subscriptions.find(({ name }: { name: string }) => name === "made");
+      await owner.post("/default_streams", { stream_id: last.stream_id });
+      await owner.delete("/default_streams", { stream_id: ids[0] });
+      await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "before" }], principals: [member.userId] });
+    }),
+);
+
+for (const older of [false, true]) {
+  const types = older ? "muted_topics" : "user_topic";
+  t.test(`[behaviour 4.3] policies for topics, for clients that follow ${types}`, (t) =>
+    watch(
+      t,
+      async ({ server, member, other }) => {
+        const { body } = await member.get("/users/me/subscriptions");
+        const id = body.subscriptions.find(({ name }: { name: string }) => name === "before").stream_id;
+        const set = (topic: string, policy: number) =>
+          member.post("/user_topics", { stream_id: id, topic, visibility_policy: policy });
+        for (const topic of ["old", "new", "", "Fresh"]) await set(topic, 1);
+        await set("FRESH", 3);
+        await set("new", 0);
+        await member.patch("/users/me/subscriptions/muted_topics", { stream: "before", topic: "legacy", op: "add" });
+        await other.post("/user_topics", { stream_id: id, topic: "theirs", visibility_policy: 1 });
+        const places = { from: { channelId: id, topic: "old" }, to: { channelId: id, topic: "moved" } };
+        const move = { ...places, isMerge: false, phase: "target" as const, afterUserId: 0 };
+        await realmOf(server).dispatcher.ask(command({ actor: "realm" }, "user-topics.move", move, null));
+      },
+      async () => undefined,
+      older ? mirroredTypes.map((type) => (type === "user_topic" ? "muted_topics" : type)) : mirroredTypes,
+    ),
+  );
+}
 
 t.test("[architecture] private channels: made with one, joined later, left", (t) =>
   watch(t, async ({ owner, member, other }) => {

@@ -18,6 +18,7 @@ export const mirroredTypes = [
   "user_group",
   "realm_user_groups",
   "default_streams",
+  "user_topic",
   "presence",
   "recent_private_conversations",
   "user_settings",
@@ -66,6 +67,10 @@ export class Mirror {
     default_streams: (event) => {
       this.state.realm_default_streams = event.default_streams;
     },
+    user_topic: (event) => this.#userTopic(event),
+    muted_topics: (event) => {
+      this.state.muted_topics = event.muted_topics;
+    },
     presence: (event) => this.#presence(event),
     user_settings: (event) => {
       this.state.user_settings[event.property] = event.value;
@@ -107,6 +112,12 @@ export class Mirror {
       case "peer_add":
       case "peer_remove":
         for (const channelId of event.stream_ids) this.#peers(channelId, event.op === "peer_add", event.user_ids);
+        return;
+      case "update":
+        for (const name of lists) {
+          const record = this.state[name].find((candidate: Json) => candidate.stream_id === event.stream_id);
+          if (record !== undefined) record[event.property] = event.value;
+        }
         return;
       default:
         throw new Error(`subscription ${event.op}`);
@@ -231,6 +242,15 @@ export class Mirror {
     group.members = op === "remove_members" ? left : [...left, ...userIds].sort((a, b) => a - b);
   }
 
+  /** Topics are the same in any case; without a policy there is nothing to know. */
+  #userTopic({ stream_id: id, topic_name: name, last_updated: at, visibility_policy: policy }: Json): void {
+    const isSame = (entry: Json) => entry.stream_id === id && entry.topic_name.toLowerCase() === name.toLowerCase();
+    this.state.user_topics = this.state.user_topics.filter((entry: Json) => !isSame(entry));
+    if (policy === 0) return;
+    const entry = { stream_id: id, topic_name: name, last_updated: at, visibility_policy: policy };
+    this.state.user_topics.push(entry);
+  }
+
   #presence(event: Json): void {
     if (this.#isModern) {
       Object.assign(this.state.presences, event.presences);
@@ -272,6 +292,8 @@ export function pictureOf(state: Json): Record<string, Json> {
   const picture: Record<string, Json> = {
     max_message_id: state.max_message_id,
     realm_default_streams: [...state.realm_default_streams].sort((a, b) => a - b),
+    user_topics: byPlace(state.user_topics ?? []),
+    muted_topics: byPlace(state.muted_topics ?? []),
     presences: state.presences,
     custom_profile_fields: state.custom_profile_fields,
     user_settings: state.user_settings,
@@ -288,4 +310,9 @@ export function pictureOf(state: Json): Record<string, Json> {
 function plain(name: string, record: Json): Json {
   const fields = Object.entries(record).filter(([field]) => name !== "unsubscribed" || !ownFields.includes(field));
   return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** In an order of its own. */
+function byPlace(entries: readonly Json[]): readonly string[] {
+  return entries.map((entry) => JSON.stringify(entry)).sort();
 }
