@@ -239,6 +239,7 @@ export interface MessagePost {
   readonly localId: string | null;
   readonly isReadBySender: boolean;
   /** By whose sight channels are linked where a bot of the server speaks for somebody; without it, by the sender's. */
+  /** By whose sight channels are linked where the bot speaks for somebody; without it, by the sender's. */
   readonly mentionsAs?: number;
   /** A notice that a topic was resolved or unresolved: whoever changes their mind at once takes it away again. */
   readonly isResolveNotice?: true;
@@ -289,8 +290,6 @@ export interface MessageMove {
   readonly count: number;
   /** The request that is answered when it is done; valid in this `boot` of the realm only. */
   readonly waiting: { readonly ticket: Ticket; readonly boot: number } | null;
-  /** By whose sight channels are linked where the bot speaks for somebody; without it, by the sender's. */
-  readonly mentionsAs?: number;
 }
 
 /** Where somebody logs in from; `fingerprint` is a hash of program and coarse place. */
