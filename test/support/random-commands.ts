@@ -5,8 +5,8 @@
 import fc from "fast-check";
 import { type Command, command } from "../../actors/commands.ts";
 import { refuse } from "../../schemas/errors.ts";
-import { groupCommands } from "./random-groups.ts";
 import { deleteCommand, editCommand, reactCommand } from "./message-changes.ts";
+import { groupCommands } from "./random-groups.ts";
 import { commands, startedAt } from "./runtime.ts";
 
 export type Step =
