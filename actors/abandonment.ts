@@ -1,5 +1,5 @@
 /** What happens to those who wait for a command that died after its last attempt (M6): nobody waits for ever. */
-import { type Command, type CommandType, command } from "./commands.ts";
+import { type Command, type CommandType, command, type MessageMove } from "./commands.ts";
 import type { Ticket } from "./effects.ts";
 
 export interface Abandonment {
@@ -15,8 +15,22 @@ const none: Abandonment = { tickets: [], boot: 0, tell: null };
 const abandonments: { readonly [T in CommandType]?: (dead: Command<T>) => Abandonment } = {
   "members.change": ({ params: { waiting } }) =>
     waiting === null ? none : { tickets: [waiting.ticket], boot: waiting.boot, tell: null },
+  "messages.take-in": (dead) => moveAbandonment(dead.params),
+  "topic.tell-rename": (dead) => moveAbandonment(dead.params),
+  "retention.sweep": ({ to }) => ({ ...none, tell: command(to, "retention.abandon", {}, null) }),
+  "message-flags.continue": ({ params: { progress } }) =>
+    progress.waiting === null ? none : { tickets: [progress.waiting.ticket], boot: progress.waiting.boot, tell: null },
   "topic-deletion.continue": ({ to }) => ({ ...none, tell: command(to, "topic-deletion.abandon", {}, null) }),
 };
+
+/** What has gone stays where it is; the rest of the topic can be moved again. */
+function moveAbandonment({ moveId, conversationId, waiting }: MessageMove): Abandonment {
+  return {
+    tickets: waiting === null ? [] : [waiting.ticket],
+    boot: waiting?.boot ?? 0,
+    tell: command({ actor: "conversation", id: conversationId }, "topic.move-ended", { moveId }, null),
+  };
+}
 
 export function abandonmentOf(dead: Command): Abandonment {
   const find = abandonments[dead.type] as ((dead: Command) => Abandonment) | undefined;

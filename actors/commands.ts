@@ -3,12 +3,16 @@
  * random values and hashes that a decision needs (M4), and name their caller, whose role is looked up in the turn.
  */
 
-import type { GroupSettingName } from "../schemas/group-settings.ts";
-import type { GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
+import type { Refusal } from "../schemas/errors.ts";
+import type { GroupSettingName, RealmGroupSettingName } from "../schemas/group-settings.ts";
+import type { subscriptionNotificationNames } from "../schemas/subscriptions.ts";
+import type { GroupSettingChange, GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
 import type { ParsedContent } from "../src/domain/markdown/render.ts";
 import type { FieldData, FieldDraft } from "../src/domain/profile-fields.ts";
+import type { TopicPolicy } from "../src/domain/user-topics.ts";
 import type { GroupCreate, GroupMembersChange, GroupMembersRest, GroupUpdate } from "./commands/user-groups.ts";
 import type { Ticket } from "./effects.ts";
+import type { ReadCommandParams } from "./user/read-commands.ts";
 
 /** Where a command goes. One live actor per address; commands to one address keep their order (M7). */
 export type Address =
@@ -18,7 +22,10 @@ export type Address =
   /** Participants, ascending, the sender among them. */
   | { readonly actor: "direct"; readonly userIds: readonly number[] }
   | { readonly actor: "conversation"; readonly id: number }
+  /** The conversation that a message is in when the command is decided. */
+  | { readonly actor: "message"; readonly id: number }
   | { readonly actor: "topic-deletion"; readonly channelId: number; readonly topic: string }
+  | { readonly actor: "retention" }
   | { readonly actor: "mail"; readonly id: number }
   | { readonly actor: "presence"; readonly userId: number }
   | { readonly actor: "typing"; readonly conversation: string };
@@ -37,6 +44,25 @@ export interface ChannelCreate {
   readonly groups: Readonly<Partial<Record<GroupSettingName, GroupSettingValue>>>;
   readonly subscriberIds: readonly number[];
   readonly announce: boolean;
+  readonly isWebPublicAllowed: boolean;
+}
+
+/** Spec 4.4; null: not sent, stays as it is. */
+export interface ChannelUpdate {
+  readonly channelId: number;
+  readonly description: { readonly description: string; readonly renderedDescription: string } | null;
+  /** Trimmed. */
+  readonly newName: string | null;
+  readonly isPrivate: boolean | null;
+  readonly isWebPublic: boolean | null;
+  readonly isHistoryPublic: boolean | null;
+  readonly isDefault: boolean | null;
+  readonly messageRetentionDays: number | string | null;
+  readonly isArchived: boolean | null;
+  /** `id` null: out of its folder. */
+  readonly folder: { readonly id: number | null } | null;
+  readonly topicsPolicy: TopicsPolicy | null;
+  readonly groups: Readonly<Partial<Record<GroupSettingName, GroupSettingChange>>>;
   readonly isWebPublicAllowed: boolean;
 }
 
@@ -87,6 +113,12 @@ export interface ProfileFieldUpdate {
   readonly isEditableByUser: boolean | null;
 }
 
+/** A linkifier as a request describes it. */
+export interface LinkifierDraft {
+  readonly pattern: string;
+  readonly urlTemplate: string;
+}
+
 /** A value of a person's profile; null, "" and [] remove it. */
 export interface ProfileValueChange {
   readonly id: number;
@@ -105,14 +137,22 @@ export interface SubscribeRequest {
   /** null: the caller. */
   readonly principals: readonly (number | string)[] | null;
   readonly areErrorsFatal: boolean;
+  /** Others who are newly subscribed are told by a direct message. */
+  readonly tellsOthers: boolean;
   /** Settings for channels that do not exist yet. */
   readonly template: Omit<ChannelCreate, "name" | "description" | "renderedDescription" | "subscriberIds">;
 }
 
+/** Joins the first and leaves the second. */
+export interface SubscriptionsUpdate {
+  readonly add: SubscribeRequest;
+  readonly removeNames: readonly string[];
+}
+
 /** What is left of a large change of members; `waiting` names the request that is answered when it is done. */
 export interface MembershipChange {
-  readonly kind: "join" | "leave";
   readonly targets: readonly {
+    readonly kind: "join" | "leave";
     readonly channelId: number;
     readonly userIds: readonly number[];
     readonly color: string | null;
@@ -122,6 +162,48 @@ export interface MembershipChange {
     readonly boot: number;
     readonly answer: Readonly<Record<string, unknown>>;
   } | null;
+  /** Told when it is done. */
+  readonly after: readonly Command[];
+}
+
+/** One setting of a person's for a channel (spec 2.3, public API update-subscription-settings). */
+export type SubscriptionSetting =
+  | { readonly channelId: number; readonly property: "color"; readonly value: string }
+  | {
+      readonly channelId: number;
+      readonly property: "is_muted" | "pin_to_top" | (typeof subscriptionNotificationNames)[number];
+      readonly value: boolean;
+    };
+
+/** One person's policy for one topic; a channel by its id or name. */
+export interface UserTopicChange {
+  readonly channel: number | string;
+  readonly topic: string;
+  readonly policy: TopicPolicy;
+  /** What is answered where the channel is none that the caller may know. */
+  readonly unknown: Refusal;
+}
+
+interface TopicPlace {
+  readonly channelId: number;
+  readonly topic: string;
+}
+
+/** What is left to carry of people's policies for a topic that moves as a whole. */
+export interface TopicMove {
+  readonly from: TopicPlace;
+  readonly to: TopicPlace;
+  /** The target had messages. */
+  readonly isMerge: boolean;
+  /** Whose policies are looked at: first those for the target, then those for the source. */
+  readonly phase: "target" | "source";
+  readonly afterUserId: number;
+}
+
+/** A folder's description within its bounds, with its Markdown. */
+export interface FolderDescription {
+  readonly text: string;
+  readonly parsed: ParsedContent;
 }
 
 /** A request to PATCH /settings, looked at; null leaves a thing as it is. */
@@ -131,6 +213,14 @@ export interface SettingsChange {
   readonly fullName: string | null;
   /** `formerHash` is what the former password was verified against; null: it was wrong. */
   readonly password: { readonly formerHash: string | null; readonly hash: string } | null;
+}
+
+/** A request to PATCH /realm: values as they are stored, and changes of who holds permissions. */
+export interface RealmChange {
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly groups: Readonly<Partial<Record<RealmGroupSettingName, GroupSettingChange>>>;
+  /** Server switch of spec 4.3 (D6). */
+  readonly isWebPublicAllowed: boolean;
 }
 
 export interface QueueRegistration {
@@ -147,6 +237,59 @@ export interface MessagePost {
   /** Echo for the sending client: only its own queue sees it. */
   readonly queueId: string | null;
   readonly localId: string | null;
+  readonly isReadBySender: boolean;
+  /** By whose sight channels are linked where a bot of the server speaks for somebody; without it, by the sender's. */
+  /** By whose sight channels are linked where the bot speaks for somebody; without it, by the sender's. */
+  readonly mentionsAs?: number;
+  /** A notice that a topic was resolved or unresolved: whoever changes their mind at once takes it away again. */
+  readonly isResolveNotice?: true;
+}
+
+export const propagateModes = ["change_one", "change_later", "change_all"] as const;
+export type PropagateMode = (typeof propagateModes)[number];
+
+/** Public API, update-message; null: not passed, so it stays. */
+export interface MessageEdit {
+  readonly content: { readonly text: string; readonly parsed: ParsedContent } | null;
+  readonly topic: string | null;
+  readonly channelId: number | null;
+  readonly propagateMode: PropagateMode;
+  readonly notifiesOldThread: boolean;
+  readonly notifiesNewThread: boolean;
+  readonly prevContentSha256: string | null;
+}
+
+interface MovePlace {
+  readonly channelId: number;
+  readonly topic: string;
+}
+
+/** What is left of a change of place: it travels from batch to batch (architecture, Moves). */
+export interface MessageMove {
+  readonly moveId: number;
+  readonly movedById: number;
+  readonly at: number;
+  /** The message that was asked for, and which others with it. */
+  readonly messageId: number;
+  readonly propagateMode: PropagateMode;
+  readonly conversationId: number;
+  readonly from: MovePlace;
+  readonly to: MovePlace;
+  /** Messages with ids above the one and up to the other. */
+  readonly afterId: number;
+  readonly upToId: number;
+  /** Only those that the mover can see: in protected history. */
+  readonly isLimitedToSight: boolean;
+  /** Nothing that the mover can see stays behind. */
+  readonly isWhole: boolean;
+  /** What is called so already: nothing, messages that the mover cannot see, or others. */
+  readonly target: "free" | "hidden" | "visible";
+  readonly notifiesOldThread: boolean;
+  readonly notifiesNewThread: boolean;
+  /** How many have gone. */
+  readonly count: number;
+  /** The request that is answered when it is done; valid in this `boot` of the realm only. */
+  readonly waiting: { readonly ticket: Ticket; readonly boot: number } | null;
 }
 
 /** Where somebody logs in from; `fingerprint` is a hash of program and coarse place. */
@@ -207,7 +350,7 @@ export interface UserDeactivation {
 }
 
 /** What each type of command carries. */
-export interface CommandParams {
+export interface CommandParams extends ReadCommandParams {
   "realm.found": {
     readonly label: string;
     readonly name: string;
@@ -224,6 +367,8 @@ export interface CommandParams {
   };
   "user.change-settings": SettingsChange;
   "realm.change-settings-defaults": { readonly settings: Readonly<Record<string, unknown>> };
+  "realm.change-settings": RealmChange;
+  "realm.end-waiting-periods": Record<string, never>;
   "user.update": UserUpdate;
   "user.deactivate": UserDeactivation;
   "user.deactivate-self": Record<string, never>;
@@ -239,19 +384,40 @@ export interface CommandParams {
   "profile-field.delete": { readonly fieldId: number };
   "profile-values.sweep": { readonly fieldId: number; readonly afterUserId: number };
   "profile-data.set": { readonly data: readonly ProfileValueChange[] };
+  "linkifier.add": LinkifierDraft;
+  "linkifier.update": LinkifierDraft & { readonly id: number };
+  "linkifier.remove": { readonly id: number };
+  "linkifier.reorder": { readonly order: readonly number[] };
   "group.create": GroupCreate;
   "group.update": GroupUpdate;
   "group.deactivate": { readonly groupId: number };
   "group.change-members": GroupMembersChange;
   "group-members.continue": GroupMembersRest;
   "channel.create": ChannelCreate;
+  "channel-folder.create": { readonly name: string; readonly description: FolderDescription };
+  /** null: not passed, so it stays. */
+  "channel-folder.update": {
+    readonly folderId: number;
+    readonly name: string | null;
+    readonly description: FolderDescription | null;
+    readonly isArchived: boolean | null;
+  };
+  "channel-folder.reorder": { readonly order: readonly number[] };
+  "channel.update": ChannelUpdate;
+  "channel.archive": { readonly channelId: number };
   "members.change": MembershipChange;
   "subscriptions.add": SubscribeRequest;
   "subscriptions.remove": {
     readonly channelNames: readonly string[];
     readonly principals: readonly (number | string)[] | null;
   };
-  "channel.find-first-message": { readonly channelId: number };
+  "subscriptions.update": SubscriptionsUpdate;
+  "subscription-settings.change": { readonly changes: readonly SubscriptionSetting[] };
+  "default-channels.set": { readonly channelId: number; readonly isDefault: boolean };
+  "user-topics.set": UserTopicChange;
+  "user-topics.move": TopicMove;
+  /** `isMove`: clients saw no message come that would be the first. */
+  "channel.find-first-message": { readonly channelId: number; readonly isMove?: true };
   "presence.persist": { readonly rows: readonly unknown[] };
   /** `login`: the key is for somebody who logs in just now. */
   "user.api-key.add": { readonly hash: string; readonly login?: Login };
@@ -295,10 +461,27 @@ export interface CommandParams {
   "queue.register": QueueRegistration;
   "queue.delete": { readonly queueId: string };
   "message.post": MessagePost;
+  "message.edit": MessageEdit;
+  "message.delete": Record<string, never>;
+  "reaction.add": { readonly name: string; readonly code: string | null; readonly reactionType: string | null };
+  "reaction.remove": {
+    readonly name: string | null;
+    readonly code: string | null;
+    readonly reactionType: string | null;
+  };
+  /** Messages that come to the conversation from another one, in batches. */
+  "messages.take-in": MessageMove;
+  /** The conversation's new name, told for the next messages of it. */
+  "topic.tell-rename": MessageMove;
+  "topic.move-ended": { readonly moveId: number };
   "topic.recount": Record<string, never>;
   "topic-deletion.request": TopicDeletionRequest;
   "topic-deletion.continue": Record<string, never>;
   "topic-deletion.abandon": Record<string, never>;
+  "retention.look": Record<string, never>;
+  "retention.due": { readonly dueAt: number };
+  "retention.sweep": Record<string, never>;
+  "retention.abandon": Record<string, never>;
   "presence.report": { readonly status: "active" | "idle" };
   "presence.lapse": Record<string, never>;
   "presence.share": { readonly isShared: boolean };

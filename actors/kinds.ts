@@ -11,6 +11,7 @@ import { type Effect, effects } from "./effects.ts";
 import { type MailContext, mailMachine } from "./mail/machine.ts";
 import { presenceMachine } from "./presence/machine.ts";
 import { realmMachine, realmMachineVersion } from "./realm/machine.ts";
+import { initialRetention, retentionMachine, retentionMachineVersion } from "./retention/machine.ts";
 import { type TopicContext, topicMachine, topicMachineVersion } from "./topic/machine.ts";
 import { directName } from "./topic/messages.ts";
 import { topicDeletionMachine, topicDeletionMachineVersion } from "./topic-deletion/machine.ts";
@@ -92,7 +93,7 @@ function volatileKind(machine: AnyStateMachine, key: (address: never) => string,
   };
 }
 
-/** A conversation is found by its topic, its participants or its id; its row is the list of topics, too. */
+/** A conversation is found by its topic, its participants, its id or a message; its row is the list of topics, too. */
 const topicKind: ActorKind = {
   machine: topicMachine,
   isVolatile: false,
@@ -108,8 +109,8 @@ const topicKind: ActorKind = {
     const id = conversationIdOf(address, view);
     const row = id === null ? undefined : view.row("conversations", id);
     if (row === undefined) return null;
-    const { channelId, topic, userIds, lastMessageId } = row;
-    const context = { id: row.id, channelId, topic, userIds, lastMessageId };
+    const { channelId, topic, userIds, lastMessageId, renames, movingId } = row;
+    const context: TopicContext = { id: row.id, channelId, topic, userIds, lastMessageId, renames, movingId };
     return migrate({ version: row.version, state: row.state, context }, topicMachineVersion, {});
   },
   initial(address) {
@@ -119,6 +120,8 @@ const topicKind: ActorKind = {
       topic: address.actor === "topic" ? address.topic : "",
       userIds: address.actor === "direct" ? address.userIds : null,
       lastMessageId: 0,
+      renames: 0,
+      movingId: null,
     };
     return { state: "empty", context };
   },
@@ -126,9 +129,8 @@ const topicKind: ActorKind = {
     const context = after.context as TopicContext;
     const formerId = (before.context as TopicContext).id;
     if (context.id === null) return formerId === null ? [] : [effects.remove("conversations", formerId)];
-    const { id, channelId, topic, userIds, lastMessageId } = context;
-    const row = { id, state: after.state, version: topicMachineVersion, channelId, topic, userIds, lastMessageId };
-    return [effects.put("conversations", id, row)];
+    const { id, ...rest } = context;
+    return [effects.put("conversations", id, { id, state: after.state, version: topicMachineVersion, ...rest })];
   },
 };
 
@@ -140,6 +142,8 @@ function conversationIdOf(address: Address, view: View): number | null {
   switch (address.actor) {
     case "conversation":
       return address.id;
+    case "message":
+      return view.row("messages", address.id)?.conversationId ?? null;
     case "topic":
       return view.row("topicNames", [address.channelId, fold(address.topic)])?.id ?? null;
     case "direct":
@@ -175,6 +179,7 @@ export const actorKinds: Readonly<Record<Address["actor"], ActorKind>> = {
   topic: topicKind,
   direct: topicKind,
   conversation: topicKind,
+  message: topicKind,
   "topic-deletion": snapshotKind(
     topicDeletionMachine,
     topicDeletionMachineVersion,
@@ -184,6 +189,10 @@ export const actorKinds: Readonly<Record<Address["actor"], ActorKind>> = {
       context: { conversationId: null, highWaterId: 0, actingUserId: 0, waiters: [], boot: 0, hasMore: false },
     },
   ),
+  retention: snapshotKind(retentionMachine, retentionMachineVersion, () => "retention", {
+    state: "idle",
+    context: initialRetention,
+  }),
   mail: mailKind,
   presence: volatileKind(presenceMachine, (to: AddressOf<"presence">) => `presence:${to.userId}`, {
     state: "offline",

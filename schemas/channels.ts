@@ -2,12 +2,25 @@
 import { type TProperties, Type } from "typebox";
 import { defineEndpoint } from "./endpoint.ts";
 import { channelGroupSettingNames, type GroupSettingName } from "./group-settings.ts";
-import { flag, GroupSettingValue, Id, Ids, MessageRetentionDays, nullable, TopicsPolicyParam } from "./types.ts";
+import {
+  flag,
+  GroupSettingChange,
+  GroupSettingValue,
+  Id,
+  Ids,
+  MessageRetentionDays,
+  nullable,
+  TopicsPolicyParam,
+} from "./types.ts";
 
 /** One optional parameter per permission that a group holds. */
 const groupParams = Object.fromEntries(
   channelGroupSettingNames.map((name) => [name, Type.Optional(GroupSettingValue)]),
 ) as Record<GroupSettingName, ReturnType<typeof Type.Optional<typeof GroupSettingValue>>>;
+
+const groupChangeParams = Object.fromEntries(
+  channelGroupSettingNames.map((name) => [name, Type.Optional(GroupSettingChange)]),
+) as Record<GroupSettingName, ReturnType<typeof Type.Optional<typeof GroupSettingChange>>>;
 
 /** Settings that a channel is created with, by create-channel and by subscribe. */
 export const creationParams = {
@@ -71,11 +84,73 @@ export const getStreams = defineEndpoint({
     include_subscribed: flag(true),
     exclude_archived: flag(true),
     include_all: flag(false),
+    include_all_active: flag(false),
     include_default: flag(false),
     include_owner_subscribed: flag(false),
     include_can_access_content: flag(false),
   },
   ok: { streams: Type.Array(Channel) },
+  errors: [],
+});
+
+export const getChannel = defineEndpoint({
+  operationId: "get-stream-by-id",
+  method: "GET",
+  path: "/streams/{stream_id}",
+  authentication: "user",
+  effectiveness: "read",
+  summary: "One channel that the caller may know of, archived or not.",
+  params: { stream_id: Id },
+  ok: { stream: Channel },
+  errors: [],
+});
+
+export const getChannelId = defineEndpoint({
+  operationId: "get-stream-id",
+  method: "GET",
+  path: "/get_stream_id",
+  authentication: "user",
+  effectiveness: "read",
+  summary: "The id of the channel with a name, whatever its case.",
+  params: { stream: Type.String() },
+  ok: { stream_id: Id },
+  errors: [],
+});
+
+export const updateChannel = defineEndpoint({
+  operationId: "update-stream",
+  method: "PATCH",
+  path: "/streams/{stream_id}",
+  authentication: "user",
+  effectiveness: "durable",
+  summary: "Changes a channel, all that is asked for or nothing (spec 4.4); whoever administers it may.",
+  params: {
+    stream_id: Id,
+    description: Type.Optional(Type.String()),
+    new_name: Type.Optional(Type.String()),
+    is_private: Type.Optional(Type.Boolean()),
+    is_web_public: Type.Optional(Type.Boolean()),
+    history_public_to_subscribers: Type.Optional(Type.Boolean()),
+    is_default_stream: Type.Optional(Type.Boolean()),
+    message_retention_days: Type.Optional(MessageRetentionDays),
+    is_archived: Type.Optional(Type.Boolean()),
+    folder_id: Type.Optional(nullable(Id)),
+    topics_policy: Type.Optional(TopicsPolicyParam),
+    ...groupChangeParams,
+  },
+  ok: {},
+  errors: ["CHANNEL_ALREADY_EXISTS", "REQUEST_VARIABLE_INVALID", "UNAUTHORIZED_PRINCIPAL", "EXPECTATION_MISMATCH"],
+});
+
+export const archiveChannel = defineEndpoint({
+  operationId: "archive-stream",
+  method: "DELETE",
+  path: "/streams/{stream_id}",
+  authentication: "user",
+  effectiveness: "durable",
+  summary: "Archives a channel: it stays readable, nobody writes into it; whoever administers it may.",
+  params: { stream_id: Id },
+  ok: {},
   errors: [],
 });
 

@@ -38,6 +38,13 @@ export const errorCodes = {
   CHANNEL_ALREADY_EXISTS: { status: 409, meaning: "The channel name is in use (`channel_name`)." },
   STREAM_DOES_NOT_EXIST: { status: 400, meaning: "No such channel for this caller (`stream` or `stream_id`)." },
   STREAM_WILDCARD_MENTION_NOT_ALLOWED: { status: 400, meaning: "The sender may not mention a whole large channel." },
+  MOVE_MESSAGES_TIME_LIMIT_EXCEEDED: {
+    status: 400,
+    meaning:
+      "Only the newest messages of the topic may be moved (`first_message_id_allowed_to_move`, and how many of how many).",
+  },
+  REACTION_ALREADY_EXISTS: { status: 400, meaning: "The caller has reacted with this emoji already." },
+  REACTION_DOES_NOT_EXIST: { status: 400, meaning: "The caller has not reacted with this emoji." },
   BAD_EVENT_QUEUE_ID: { status: 400, meaning: "The queue is gone or not the caller's: register again (`queue_id`)." },
   BAD_NARROW: { status: 400, meaning: "A narrow term cannot be understood (`desc`)." },
   RATE_LIMIT_HIT: { status: 429, meaning: "Too many requests; wait `retry-after` seconds." },
@@ -99,7 +106,15 @@ export const refuse = {
     refusal("STREAM_DOES_NOT_EXIST", `Channel '${name}' does not exist`, { stream: name }),
   channelIdUnknown: (id: number) =>
     refusal("STREAM_DOES_NOT_EXIST", `Channel with ID '${id}' does not exist`, { stream_id: id }),
+  channelNameInvalid: (name: string) => refusal("BAD_REQUEST", `Invalid channel name '${name}'`),
+  namedTopicsInChannel: (name: string) =>
+    refusal(
+      "BAD_REQUEST",
+      `To enable this configuration, all messages in this channel must be in the ${name} topic. Consider renaming or deleting other topics.`,
+      { empty_topic_display_name: name },
+    ),
   invalidChannelId: () => refusal("BAD_REQUEST", "Invalid channel ID"),
+  invalidChannelName: (name: string) => refusal("BAD_REQUEST", `Invalid channel name '${name}'`),
   invalidMessage: () => refusal("BAD_REQUEST", "Invalid message(s)"),
   expectationMismatch: (fieldName: string) =>
     refusal("EXPECTATION_MISMATCH", `'${fieldName}' value does not match the expected value.`, {
@@ -132,6 +147,18 @@ export const refuse = {
       "STREAM_WILDCARD_MENTION_NOT_ALLOWED",
       "You do not have permission to use channel wildcard mentions in this channel.",
     ),
+  moveTimeLimitExceeded: (firstId: number | null, allowed: number, total: number) =>
+    refusal(
+      "MOVE_MESSAGES_TIME_LIMIT_EXCEEDED",
+      `You only have permission to move the ${allowed}/${total} most recent messages in this topic.`,
+      {
+        first_message_id_allowed_to_move: firstId,
+        total_messages_allowed_to_move: allowed,
+        total_messages_in_topic: total,
+      },
+    ),
+  reactionAlreadyExists: () => refusal("REACTION_ALREADY_EXISTS", "Reaction already exists."),
+  reactionDoesNotExist: () => refusal("REACTION_DOES_NOT_EXIST", "Reaction doesn't exist."),
   badEventQueueId: (queueId: string) =>
     refusal("BAD_EVENT_QUEUE_ID", `Bad event queue ID: ${queueId}`, { queue_id: queueId }),
   badNarrow: (desc: string) => refusal("BAD_NARROW", `Invalid narrow operator: ${desc}`, { desc }),

@@ -3,11 +3,44 @@ import { addAlertWords, getAlertWords, removeAlertWords } from "./alert-words.ts
 import { fetchApiKey, regenerateApiKey } from "./authentication.ts";
 import { deleteAvatar, uploadAvatar } from "./avatars.ts";
 import { createBot, deactivateBot, getBots, regenerateBotKey, updateBot } from "./bots.ts";
-import { createChannel, deleteTopic, getStreams } from "./channels.ts";
+import {
+  createChannelFolder,
+  getChannelFolders,
+  reorderChannelFolders,
+  updateChannelFolder,
+} from "./channel-folders.ts";
+import {
+  archiveChannel,
+  createChannel,
+  deleteTopic,
+  getChannel,
+  getChannelId,
+  getStreams,
+  updateChannel,
+} from "./channels.ts";
+
+import { addDefaultChannel, removeDefaultChannel } from "./default-channels.ts";
 import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { getMessage, getMessages, sendMessage } from "./messages.ts";
+import { addLinkifier, getLinkifiers, removeLinkifier, reorderLinkifiers, updateLinkifier } from "./linkifiers.ts";
+import { deleteMessage, getMessageHistory, updateMessage } from "./message-changes.ts";
+import {
+  getReadReceipts,
+  markAllAsRead,
+  markStreamAsRead,
+  markTopicAsRead,
+  updateMessageFlags,
+  updateMessageFlagsForNarrow,
+} from "./message-flags.ts";
+import {
+  checkMessagesMatchNarrow,
+  getMessage,
+  getMessages,
+  getStreamTopics,
+  renderMessage,
+  sendMessage,
+} from "./messages.ts";
 import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, editNavigationView, getNavigationViews, removeNavigationView } from "./navigation-views.ts";
 import { setTypingStatus, updatePresence } from "./presence.ts";
@@ -21,6 +54,8 @@ import {
   updateProfileField,
 } from "./profile-fields.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
+import { addReaction, removeReaction } from "./reactions.ts";
+import { updateRealm } from "./realm-settings.ts";
 import { createSavedSnippet, deleteSavedSnippet, editSavedSnippet, getSavedSnippets } from "./saved-snippets.ts";
 import { getServerSettings } from "./server.ts";
 import {
@@ -30,7 +65,15 @@ import {
   updateUserSettingsDefaults,
 } from "./settings.ts";
 import { getUserStatus, updateStatus, updateStatusForUser } from "./status.ts";
-import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
+import {
+  getSubscribers,
+  getSubscriptionStatus,
+  getSubscriptions,
+  subscribe,
+  unsubscribe,
+  updateSubscriptionSettings,
+  updateSubscriptions,
+} from "./subscriptions.ts";
 import {
   createUserGroup,
   deactivateUserGroup,
@@ -42,6 +85,7 @@ import {
   updateUserGroupMembers,
   updateUserGroupSubgroups,
 } from "./user-groups.ts";
+import { muteTopic, updateUserTopic } from "./user-topics.ts";
 import {
   createUser,
   deactivateOwnUser,
@@ -71,6 +115,7 @@ export const endpoints = [
   updateDisplaySettings,
   updateNotificationSettings,
   updateUserSettingsDefaults,
+  updateRealm,
   deactivateOwnUser,
   reactivateUser,
   updateStatus,
@@ -110,6 +155,11 @@ export const endpoints = [
   deleteProfileField,
   updateProfileData,
   removeProfileData,
+  getLinkifiers,
+  addLinkifier,
+  updateLinkifier,
+  removeLinkifier,
+  reorderLinkifiers,
   createUserGroup,
   getUserGroups,
   updateUserGroup,
@@ -121,13 +171,43 @@ export const endpoints = [
   updateUserGroupSubgroups,
   createChannel,
   getStreams,
+  getChannel,
+  getChannelId,
+  updateChannel,
+  archiveChannel,
   deleteTopic,
+  createChannelFolder,
+  getChannelFolders,
+  reorderChannelFolders,
+  updateChannelFolder,
   getSubscriptions,
   subscribe,
   unsubscribe,
+  updateSubscriptions,
+  updateSubscriptionSettings,
+  getSubscribers,
+  getSubscriptionStatus,
+  addDefaultChannel,
+  removeDefaultChannel,
+  updateUserTopic,
+  muteTopic,
   sendMessage,
   getMessages,
   getMessage,
+  renderMessage,
+  checkMessagesMatchNarrow,
+  getStreamTopics,
+  updateMessage,
+  deleteMessage,
+  getMessageHistory,
+  addReaction,
+  removeReaction,
+  updateMessageFlags,
+  updateMessageFlagsForNarrow,
+  markAllAsRead,
+  markStreamAsRead,
+  markTopicAsRead,
+  getReadReceipts,
   setTypingStatus,
   updatePresence,
   registerQueue,

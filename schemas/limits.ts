@@ -45,6 +45,11 @@ export const limits = {
   full_name_code_points_max: 100,
   group_name_code_points_max: 100,
   group_description_code_points_max: 1024,
+  realm_name_code_points_max: 40,
+  realm_description_code_points_max: 1000,
+  welcome_message_code_points_max: 8000,
+  code_language_code_points_max: 40,
+  jitsi_url_code_points_max: 200,
   status_text_code_points_max: 60,
   emoji_name_or_code_code_points_max: 200,
   navigation_view_fragment_bytes_max: 1200,
@@ -74,11 +79,24 @@ export const limits = {
   profile_short_text_code_points_max: 50,
   profile_long_text_code_points_max: 500,
 
+  // Organization settings (D5)
+  waiting_period_days_max: 36_500,
+  setting_days_or_seconds_max: 2_147_483_647,
+
   // Counts
   users_per_realm_max: 1_000_000,
   channels_per_realm_max: 100_000,
+  channel_folders_per_realm_max: 1000,
+  /** A channel in which nobody has written for so long is not recently active. */
+  channel_inactive_days: 180,
   subscribers_per_request_max: 20_000,
   channels_per_request_max: 1000,
+  default_channels_max: 100,
+  /** With more people newly subscribed by one request, nobody is told by a direct message. */
+  new_subscription_messages_max: 100,
+  /** Of a channel with fewer, clients that ask for a part of the subscribers get them all. */
+  whole_subscriber_list_max: 250,
+  subscribers_active_days: 14,
   direct_recipients_max: 200,
   group_members_max: 20_000,
   /** Named ones, deactivated ones counted. */
@@ -94,13 +112,18 @@ export const limits = {
   draft_timestamp_s_max: 253_402_300_799,
   alert_words_per_user_max: 1000,
   muted_users_per_user_max: 1000,
+  user_topics_per_user_max: 5000,
   bots_per_owner_max: 500,
   profile_fields_max: 100,
   profile_summary_fields_max: 2,
   profile_people_max: 200,
+  linkifiers_max: 1000,
   messages_per_fetch_max: 5000,
   narrow_terms_max: 100,
   narrow_rows_per_pass_max: 1000,
+  /** Channels and conversations whose indexes are merged for one feed; with more, the newest messages are walked. */
+  feed_places_max: 2000,
+  topics_per_list_max: 100_000,
   recent_direct_conversations_max: 1000,
   profile_values_per_update_max: 100,
   /** How many of a guest's direct conversations are looked through for people whom they may know. */
@@ -118,8 +141,9 @@ export const limits = {
   turn_bytes_budget: 4 * 1024 * 1024,
   turn_bytes_max: 16 * 1024 * 1024,
   queued_commands_max: 20_000,
-  subscribers_per_command_max: 500,
+  subscribers_per_command_max: 200,
   profile_values_per_command_max: 500,
+  user_topics_per_command_max: 200,
   mailbox_attempts_max: 3,
   deferred_answer_ms_max: 15 * 60 * 1000,
   activations_max: 20_000,
@@ -128,14 +152,58 @@ export const limits = {
   timer_sleep_ms_max: 60_000,
   counter_lease_positions: 100_000,
 
+  // Search (architecture, Search)
+  search_word_characters_max: 40,
+  search_segment_messages: 256,
+  search_segments_merged: 8,
+  search_block_ids_max: 400,
+  search_postings_per_slice_max: 10_000,
+  search_rows_per_slice_max: 2000,
+  search_pending_read_max: 10_000,
+  /** Topics whose names hold a word and whose messages are merged; with more, messages are looked at one by one. */
+  search_topics_merged_max: 500,
+  search_look_ms: 1000,
+  /** With more messages than this not in the index yet, it works while others do, too. */
+  search_tail_messages_max: 20_000,
+
   // Store
   store_tables_max: 64,
   store_free_bytes_min: 256 * 1024 * 1024,
   store_ballast_bytes: 32 * 1024 * 1024,
 
+  // Changes of messages
+  /** Kept and shown of a message's earlier forms, a topic's earlier names, the moves of a message; older ones go. */
+  message_history_entries_max: 100,
+  move_batch_messages: 200,
+  /** Counted to say how much of a topic may be moved. */
+  move_messages_counted_max: 10_000,
+  reactions_per_message_max: 1000,
+  /** Clients open the editor at the last moment (behaviour of the public API). */
+  edit_grace_s: 20,
+  resolve_undo_s: 60,
+
   // Topic deletion (spec 4.13)
   topic_deletion_batch_messages: 100,
   topic_deletion_waiters_max: 100,
+
+  // Message retention: what one command looks at, and how often (M8)
+  retention_messages_per_command: 100,
+  retention_pause_ms_min: 60 * 60 * 1000,
+  retention_pause_ms_max: 24 * 60 * 60 * 1000,
+  // Read state and flags (behaviour 1.8, 8)
+  unread_messages_shown_max: 50_000,
+  starred_messages_shown_max: 10_000,
+  flagged_messages_per_request_max: 20_000,
+  flagged_messages_per_narrow_max: 5000,
+  flagged_messages_per_command_max: 500,
+  /** What a mark looks at before it answers; what is more is told of apart. */
+  read_rows_inline_max: 100,
+  read_rows_per_command_max: 1000,
+  /** Of one channel, newest first, before its topics are looked at one by one. */
+  unread_rows_scanned_max: 20_000,
+  read_exceptions_at_once_max: 50_000,
+  read_receipts_per_pass_max: 1000,
+  topic_participants_scanned_max: 1000,
 
   // Encoded lists of users (spec 4.15)
   encoded_users_per_piece: 256,
@@ -227,6 +295,7 @@ relate(
 );
 relate(limits.store_ballast_bytes > limits.turn_bytes_max, "the ballast covers the largest turn (M5)");
 relate(limits.presence_hidden_s > limits.presence_offline_threshold_s, "who hides looks offline at once");
+relate(limits.move_batch_messages <= limits.event_ids_per_piece_max, "the ids of a batch fit into one event");
 relate(limits.heartbeat_ms_min < limits.heartbeat_ms_max, "heartbeat window");
 relate(limits.message_code_points_max * 4 < limits.body_bytes_max, "a longest message fits into a body");
 relate(

@@ -6,6 +6,14 @@ export const messageTraits = {
   hasLink: 8,
   hasImage: 16,
   hasAttachment: 32,
+  /** The sender did not read it by sending it (public API: read_by_sender). */
+  isUnreadBySender: 64,
+  /** Somebody or some group is named: the row says who. */
+  mentionsPeople: 128,
+  /** There is a row of `messageAttention`. */
+  callsAttention: 256,
+  hasReactions: 512,
+  isResolveNotice: 1024,
 } as const;
 export type MessageTrait = keyof typeof messageTraits;
 

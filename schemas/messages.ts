@@ -23,9 +23,15 @@ export const Message = Type.Object({
   display_recipient: Type.Union([Type.String(), Type.Array(Type.Record(Type.String(), Type.Unknown()))]),
   is_me_message: Type.Boolean(),
   flags: Type.Optional(Type.Array(Type.String())),
+  last_edit_timestamp: Type.Optional(Type.Integer()),
+  last_moved_timestamp: Type.Optional(Type.Integer()),
+  edit_history: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
   reactions: Type.Array(Type.Unknown()),
   submessages: Type.Array(Type.Unknown()),
   topic_links: Type.Array(Type.Object({ text: Type.String(), url: Type.String() })),
+  /** Where something was searched for: HTML with what was found marked. */
+  match_content: Type.Optional(Type.String()),
+  match_subject: Type.Optional(Type.String()),
 });
 
 /** A channel's id or name; ids or addresses of people, bare or in a list. */
@@ -70,11 +76,13 @@ export const getMessages = defineEndpoint({
   operationId: "get-messages",
   method: "GET",
   path: "/messages",
-  authentication: "user",
+  authentication: "optional",
   effectiveness: "read",
-  summary: "Messages around an anchor that match a narrow.",
+  summary: "Messages around an anchor that match a narrow. Without credentials only those of web-public channels.",
   params: {
     anchor: Type.Optional(Type.String({ maxLength: 40 })),
+    /** ISO 8601; only with the anchor `date`. */
+    anchor_date: Type.Optional(Type.String({ maxLength: 40 })),
     include_anchor: Type.Optional(Type.Boolean()),
     num_before: Type.Optional(count),
     num_after: Type.Optional(count),
@@ -100,10 +108,48 @@ export const getMessage = defineEndpoint({
   operationId: "get-message",
   method: "GET",
   path: "/messages/{message_id}",
-  authentication: "user",
+  authentication: "optional",
   effectiveness: "read",
-  summary: "One message (spec 4.10).",
+  summary: "One message (spec 4.10). Without credentials only one of a web-public channel.",
   params: { message_id: Id, apply_markdown: flag(true), allow_empty_topic_name: flag(false) },
   ok: { message: Message, raw_content: Type.String() },
+  errors: [],
+});
+
+export const renderMessage = defineEndpoint({
+  operationId: "render-message",
+  method: "POST",
+  path: "/messages/render",
+  authentication: "user",
+  effectiveness: "read",
+  summary: "The HTML that a message of the caller would have; nothing is sent.",
+  params: { content: Type.String() },
+  ok: { rendered: Type.String() },
+  errors: [],
+});
+
+export const checkMessagesMatchNarrow = defineEndpoint({
+  operationId: "check-messages-match-narrow",
+  method: "GET",
+  path: "/messages/matches_narrow",
+  authentication: "user",
+  effectiveness: "read",
+  summary: "Which of some messages match a narrow, with what was searched for marked (spec 4.9).",
+  params: { msg_ids: Ids, narrow: Narrow },
+  ok: {
+    messages: Type.Record(Type.String(), Type.Object({ match_content: Type.String(), match_subject: Type.String() })),
+  },
+  errors: ["BAD_NARROW"],
+});
+
+export const getStreamTopics = defineEndpoint({
+  operationId: "get-stream-topics",
+  method: "GET",
+  path: "/users/me/{stream_id}/topics",
+  authentication: "optional",
+  effectiveness: "read",
+  summary: "A channel's topics that the caller can read, the one with the newest message first.",
+  params: { stream_id: Id, allow_empty_topic_name: flag(false) },
+  ok: { topics: Type.Array(Type.Object({ name: Type.String(), max_id: Id })) },
   errors: [],
 });

@@ -5,6 +5,12 @@
  */
 import type { GroupSettingName, UserGroupSettingName } from "./group-settings.ts";
 import type {
+  MessageEditRecord,
+  MessageMoveRecord,
+  ReactionRecord,
+  TopicRenameRecord,
+} from "./records/conversations.ts";
+import type {
   AlertWordRecord,
   ApiKeyRecord,
   BotRecord,
@@ -23,7 +29,14 @@ import type {
   StatusRecord,
   UserRecord,
 } from "./records/people.ts";
-import type { ChannelFolderRecord, UserTopicRecord } from "./records/places.ts";
+import type { ChannelFolderRecord, LinkifierRecord, TopicPolicyRecord, UserTopicRecord } from "./records/places.ts";
+import type {
+  MessageAttentionRecord,
+  MessageIndexRecord,
+  ReadExceptionRecord,
+  ReadFloorRecord,
+  ReadStateRecord,
+} from "./records/read-state.ts";
 import type {
   DeadLetterRecord,
   EventRecord,
@@ -33,11 +46,15 @@ import type {
   QueueRecord,
   TimerRecord,
 } from "./records/runtime.ts";
+import { type SearchTables, searchRowFields } from "./records/search.ts";
 import type { TopicsPolicy } from "./types.ts";
 
+export type * from "./records/conversations.ts";
 export type * from "./records/people.ts";
 export type * from "./records/places.ts";
+export type * from "./records/read-state.ts";
 export type * from "./records/runtime.ts";
+export type * from "./records/search.ts";
 
 /** What an organization is (spec 1). Values of realm settings that were never set are absent: see settings.ts. */
 export interface RealmRecord {
@@ -132,13 +149,10 @@ export interface ConversationRecord {
   /** Participants of a direct conversation, ascending; null in channels. */
   readonly userIds: readonly number[] | null;
   readonly lastMessageId: number;
-}
-
-export interface ReactionRecord {
-  readonly emojiName: string;
-  readonly emojiCode: string;
-  readonly reactionType: string;
-  readonly userId: number;
+  /** How often the topic was renamed as a whole: with 0 nobody looks for rows of `topicRenames`. */
+  readonly renames: number;
+  /** The move that is taking messages out or telling of a new name at the moment; null: none. */
+  readonly movingId: number | null;
 }
 
 export interface MessageRecord {
@@ -153,12 +167,16 @@ export interface MessageRecord {
   readonly traits: number;
   readonly mentionedUserIds: readonly number[];
   readonly mentionedGroupIds: readonly number[];
+  /** When its content was changed last; null: never, and it has no rows of `messageEdits`. */
+  readonly editedAt: number | null;
+  /** Ids of the moves that brought it from one conversation to another, oldest first, the newest ones only. */
+  readonly moves: readonly number[];
 }
 
 type Key = number | string | readonly (number | string)[];
 
 /** Every table of a realm's environment: its key, its row, and the order of the row's fields on disk. */
-export interface Tables {
+export interface Tables extends SearchTables {
   meta: { key: string; row: { readonly value: unknown } };
   realm: { key: string; row: RealmRecord };
   users: { key: number; row: UserRecord };
@@ -169,18 +187,34 @@ export interface Tables {
   groupMembers: { key: readonly [groupId: number, userId: number]; row: Empty };
   channelFolders: { key: number; row: ChannelFolderRecord };
   userTopics: { key: readonly [userId: number, channelId: number, foldedTopic: string]; row: UserTopicRecord };
+  topicPolicies: { key: readonly [channelId: number, foldedTopic: string, userId: number]; row: TopicPolicyRecord };
   channels: { key: number; row: ChannelRecord };
-  subscriptions: { key: readonly [userId: number, channelId: number]; row: SubscriptionRecord };
+  /** By channel: thousands who join one at once are neighbours on disk. Who is in what is looked up in memory. */
+  subscriptions: { key: readonly [channelId: number, userId: number]; row: SubscriptionRecord };
   conversations: { key: number; row: ConversationRecord };
   topicNames: { key: readonly [channelId: number, foldedTopic: string]; row: { readonly id: number } };
   directNames: { key: string; row: { readonly id: number } };
   directConversations: { key: readonly [userId: number, conversationId: number]; row: Empty };
   messages: { key: number; row: MessageRecord };
-  conversationMessages: { key: readonly [conversationId: number, messageId: number]; row: Empty };
+  conversationMessages: { key: readonly [conversationId: number, messageId: number]; row: MessageIndexRecord };
   channelMessages: {
     key: readonly [channelId: number, messageId: number];
-    row: { readonly conversationId: number };
+    row: { readonly conversationId: number } & MessageIndexRecord;
   };
+  messageEdits: { key: readonly [messageId: number, sequence: number]; row: MessageEditRecord };
+  /** In the order of `move` ids, which renames and moves share. */
+  topicRenames: { key: readonly [conversationId: number, moveId: number]; row: TopicRenameRecord };
+  messageMoves: { key: number; row: MessageMoveRecord };
+  /** `emoji` is type and code. */
+  reactions: { key: readonly [messageId: number, userId: number, emoji: string]; row: ReactionRecord };
+  /** Only for messages with the trait `callsAttention`. */
+  messageAttention: { key: number; row: MessageAttentionRecord };
+  readStates: { key: number; row: ReadStateRecord };
+  /** `kind` is one of `floorKinds`; the place is a channel, a conversation or a sender. */
+  readFloors: { key: readonly [kind: number, placeId: number, userId: number]; row: ReadFloorRecord };
+  readExceptions: { key: readonly [userId: number, messageId: number]; row: ReadExceptionRecord };
+  /** `flag` is one of `personalFlags`. */
+  messageFlags: { key: readonly [userId: number, flag: number, messageId: number]; row: Empty };
   snapshots: { key: string; row: SnapshotRecord };
   events: { key: number; row: EventRecord };
   queues: { key: string; row: QueueRecord };
@@ -206,6 +240,7 @@ export interface Tables {
   /** Requests of the last day, for their limit; the newest one's link is good. */
   emailChangeRequests: { key: readonly [userId: number, requestedAt: number, keyHash: string]; row: Empty };
   mails: { key: number; row: MailRecord };
+  linkifiers: { key: number; row: LinkifierRecord };
   logins: { key: readonly [userId: number, fingerprint: string]; row: LoginRecord };
 }
 
@@ -250,6 +285,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   groupMembers: [],
   channelFolders: ["id", "name", "description", "renderedDescription", "creatorId", "createdAt", "isArchived", "order"],
   userTopics: ["topic", "visibilityPolicy", "changedAt"],
+  topicPolicies: ["visibilityPolicy"],
   channels: [
     "id",
     "recipientId",
@@ -270,7 +306,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
     "groups",
   ],
   subscriptions: ["userId", "channelId", "isActive", "color", "isMuted", "pinToTop", "notifications", "stays"],
-  conversations: ["id", "state", "version", "channelId", "topic", "userIds", "lastMessageId"],
+  conversations: ["id", "state", "version", "channelId", "topic", "userIds", "lastMessageId", "renames", "movingId"],
   topicNames: ["id"],
   directNames: ["id"],
   directConversations: [],
@@ -285,9 +321,21 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
     "traits",
     "mentionedUserIds",
     "mentionedGroupIds",
+    "editedAt",
+    "moves",
   ],
-  conversationMessages: [],
-  channelMessages: ["conversationId"],
+  ...searchRowFields,
+  messageEdits: ["userId", "at", "prevContent", "prevRendered", "moveId"],
+  topicRenames: ["userId", "at", "prevTopic", "topic", "upToId"],
+  messageMoves: ["userId", "at", "fromId", "prevChannelId", "channelId", "prevTopic", "topic"],
+  reactions: ["emojiName", "emojiCode", "reactionType", "position"],
+  conversationMessages: ["senderId", "traits"],
+  channelMessages: ["conversationId", "senderId", "traits"],
+  messageAttention: ["alertedUserIds", "participantIds"],
+  readStates: ["upTo", "at", "newest", "hasSenderFloors"],
+  readFloors: ["upTo", "at"],
+  readExceptions: ["isRead", "at"],
+  messageFlags: [],
   snapshots: ["version", "state", "context"],
   events: ["position", "at", "type", "audience", "body"],
   queues: ["id", "userId", "createdAt", "createdAtPosition", "lifespanMs", "client", "options"],
@@ -322,6 +370,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   emailChanges: ["userId", "newEmail", "createdAt"],
   emailChangeRequests: [],
   mails: ["id", "template", "to", "data", "createdAt", "attempts", "dueAt"],
+  linkifiers: ["id", "pattern", "urlTemplate", "order"],
   logins: ["seenAt"],
 };
 
@@ -341,5 +390,9 @@ export const counterNames = [
   "emoji",
   "mail",
   "channelFolder",
+  "linkifier",
+  /** Milliseconds: until when it was told whose waiting period is over. */
+  "waitingPeriodsEnded",
+  "move",
 ] as const;
 export type CounterName = (typeof counterNames)[number];

@@ -9,6 +9,7 @@ import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { refuse } from "../schemas/errors.ts";
 import { BadConfig, type Config } from "./config.ts";
+import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
 import { foundRealm } from "./founding.ts";
 import { authenticate, type Credentials, refuseWriteOnly, verifyKey } from "./http/authentication.ts";
 import { clientName } from "./http/client-name.ts";
@@ -22,20 +23,29 @@ import { alertWordRoutes } from "./http/routes/alert-words.ts";
 import { authenticationRoutes } from "./http/routes/authentication.ts";
 import { avatarRoutes } from "./http/routes/avatars.ts";
 import { botRoutes } from "./http/routes/bots.ts";
+import { channelFolderRoutes } from "./http/routes/channel-folders.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
+import { defaultChannelRoutes } from "./http/routes/default-channels.ts";
 import { draftRoutes } from "./http/routes/drafts.ts";
 import { emojiRoutes } from "./http/routes/emoji.ts";
+import { linkifierRoutes } from "./http/routes/linkifiers.ts";
+import { messageChangeRoutes } from "./http/routes/message-changes.ts";
+import { messageFetchRoutes } from "./http/routes/message-fetch.ts";
+import { messageFlagRoutes } from "./http/routes/message-flags.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
 import { mutedUserRoutes } from "./http/routes/muted-users.ts";
 import { navigationViewRoutes } from "./http/routes/navigation-views.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
 import { profileFieldRoutes } from "./http/routes/profile-fields.ts";
+import { reactionRoutes } from "./http/routes/reactions.ts";
+import { realmSettingRoutes } from "./http/routes/realm-settings.ts";
 import { savedSnippetRoutes } from "./http/routes/saved-snippets.ts";
 import { serverRoutes } from "./http/routes/server.ts";
 import { settingsRoutes } from "./http/routes/settings.ts";
 import { statusRoutes } from "./http/routes/status.ts";
 import { subscriptionRoutes } from "./http/routes/subscriptions.ts";
 import { userGroupRoutes } from "./http/routes/user-groups.ts";
+import { userTopicRoutes } from "./http/routes/user-topics.ts";
 import { userRoutes } from "./http/routes/users.ts";
 import { createApp, HttpServer, type TlsOptions, type WebApp } from "./http/server.ts";
 import type { Log } from "./log.ts";
@@ -51,9 +61,12 @@ import type { Alarm } from "./runtime/dispatcher.ts";
 import { ignoreForwarded, readForwarded } from "./runtime/forwarded.ts";
 import type { Realm } from "./runtime/realm.ts";
 import { RealmHost } from "./runtime/realm-host.ts";
+import { SearchIndexer, type SearchTerms } from "./runtime/search-indexer.ts";
 import { DiskSpace } from "./store/disk-space.ts";
 import { RootStore } from "./store/root.ts";
 import { followAddress, readZuliprc, writeZuliprc } from "./zuliprc.ts";
+
+const searchTerms: SearchTerms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
 
 export class PortInUse extends Error {
   override readonly name = "PortInUse";
@@ -161,6 +174,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
     onOpen(realm, entry) {
       hubs.set(realm, new Hub(realm, config.presenceLimitedToAccessible));
       new Courier(realm, entry.id, postOffice);
+      new SearchIndexer(realm, { clock, alarm, terms: searchTerms });
     },
   });
   const hubOf = (realm: Realm): Hub => hubs.get(realm) as Hub;
@@ -261,6 +275,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...authenticationRoutes(passwords, rates),
       ...userRoutes(passwords),
       ...settingsRoutes({ passwords, rates }),
+      ...realmSettingRoutes(channelOptions),
       ...statusRoutes,
       ...navigationViewRoutes,
       ...savedSnippetRoutes,
@@ -272,14 +287,23 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...botRoutes,
       ...profileFieldRoutes,
       ...channelRoutes(channelOptions),
+      ...channelFolderRoutes,
       ...subscriptionRoutes(channelOptions),
+      ...linkifierRoutes,
+      ...defaultChannelRoutes,
+      ...userTopicRoutes,
       ...userGroupRoutes(),
       ...messageRoutes,
+      ...messageFetchRoutes,
+      ...messageChangeRoutes,
+      ...reactionRoutes,
+      ...messageFlagRoutes,
       ...presenceRoutes({ limitsToAccessible: config.presenceLimitedToAccessible }),
       ...realtimeRoutes({
         hubOf,
         idleQueueTimeoutMs: config.idleQueueTimeoutMs,
         limitsPresence: config.presenceLimitedToAccessible,
+        webPublicStreamsEnabled: config.webPublicStreamsEnabled,
       }),
     ],
     rates,

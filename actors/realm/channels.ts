@@ -4,16 +4,18 @@ import { channelGroupSettingNames, channelGroupSettings, type GroupSettingName }
 import { limits } from "../../schemas/limits.ts";
 import type { ChannelRecord, GroupRecord, UserRecord } from "../../schemas/records.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
-import { parseContent } from "../../src/domain/markdown/render.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../../src/domain/permissions.ts";
+import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { checkChannelName, codePoints } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type ChannelCreate, type Command, command } from "../commands.ts";
+import type { ChannelCreate, Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { updateBody, watchers } from "./channel-events.ts";
+import { createdNotice, notices } from "./channel-notices.ts";
 import { type GroupChange, resolveGroupValue } from "./group-values.ts";
 import { changeMembers, isUnaware } from "./membership.ts";
-import { notificationBotId } from "./notification-bot.ts";
+import { botMessage, silently } from "./notification-bot.ts";
 
 /** A channel that passed every check, with the anonymous groups that its permissions need. */
 export interface NewChannel {
@@ -39,8 +41,8 @@ export function createChannel(_context: unknown, asked: Command<"channel.create"
   const created = newChannelEffects(view, creation, userIds);
   // Nobody in it: nothing to announce (behaviour 2.3, Empty subscribers list).
   const announced = userIds.length === 0 ? [] : announcement(view, creation, caller);
-  const targets = [{ channel: creation.channel, userIds, color: null }];
-  return changeMembers(view, asked, { kind: "join", targets, answer: { id: creation.channel.id } }, [
+  const targets = [{ kind: "join" as const, channel: creation.channel, userIds, color: null }];
+  return changeMembers(view, asked, { targets, answer: { id: creation.channel.id }, after: [] }, [
     ...created,
     ...announced,
   ]);
@@ -56,14 +58,12 @@ export function checkChannelCreate(
   if (isGuest(caller)) return refuse.guestsNotAllowed();
   const badName = checkChannelName(wanted.name, limits.channel_name_code_points_max);
   if (badName !== null) return badName;
-  if (codePoints(wanted.description) > limits.channel_description_code_points_max) {
-    return refuse.badRequest(
-      `description is too long (limit: ${limits.channel_description_code_points_max} characters)`,
-    );
-  }
+  const badDescription = checkDescription(wanted.description);
+  if (badDescription !== null) return badDescription;
   if (view.channels.byName(wanted.name) !== undefined) return refuse.channelAlreadyExists(wanted.name);
   if (view.channels.size + offset >= limits.channels_per_realm_max) return refuse.badRequest("Too many channels");
-  if (wanted.folderId !== null) return refuse.badRequest("Invalid channel folder ID");
+  const badFolder = checkFolder(view, wanted.folderId);
+  if (badFolder !== null) return badFolder;
   const retention = retentionDays(wanted.messageRetentionDays);
   if (typeof retention === "object" && retention !== null) return retention;
   const refused = checkCreationPermission(view, caller, wanted, retention);
@@ -85,12 +85,35 @@ export function checkChannelCreate(
     isDefault: wanted.isDefault,
     isArchived: false,
     messageRetentionDays: retention,
-    folderId: null,
+    folderId: wanted.folderId,
     topicsPolicy: wanted.topicsPolicy,
     firstMessageId: null,
     groups: groups.ids,
   };
   return { channel, groups: groups.records, isAnnounced: wanted.announce };
+}
+
+export function checkDescription(description: string): Refusal | null {
+  const limit = limits.channel_description_code_points_max;
+  return codePoints(description) <= limit
+    ? null
+    : refuse.badRequest(`description is too long (limit: ${limit} characters)`);
+}
+
+/** Nothing is put into an archived folder. @param folderId null: none */
+export function checkFolder(view: View, folderId: number | null): Refusal | null {
+  const isOpen = folderId === null || view.row("channelFolders", folderId)?.isArchived === false;
+  return isOpen ? null : refuse.badRequest("Invalid channel folder ID");
+}
+
+/** Spec 4.3: the server's switch, the organization's, and membership. */
+export function checkWebPublic(view: View, caller: UserRecord, isAllowed: boolean): Refusal | null {
+  if (!isAllowed || !realmSetting(view, "enable_spectator_access")) {
+    return refuse.badRequest("Web-public channels are not enabled.");
+  }
+  return hasRealmPermission(view, caller, "can_create_web_public_channel_group")
+    ? null
+    : refuse.insufficientPermission();
 }
 
 function checkCreationPermission(
@@ -107,20 +130,15 @@ function checkCreationPermission(
   if (wanted.isDefault && !isAdministrator(caller)) return refuse.insufficientPermission();
   if (wanted.isDefault && wanted.isPrivate) return refuse.badRequest("A default channel cannot be private.");
   if (wanted.isPrivate && wanted.isWebPublic) return refuse.badRequest("Invalid parameters");
-  if (wanted.isWebPublic) {
-    if (!wanted.isWebPublicAllowed || view.realm.settings["enable_spectator_access"] !== true) {
-      return refuse.badRequest("Web-public channels are not enabled.");
-    }
-    if (!hasRealmPermission(view, caller, "can_create_web_public_channel_group"))
-      return refuse.insufficientPermission();
-  }
+  const notWebPublic = wanted.isWebPublic ? checkWebPublic(view, caller, wanted.isWebPublicAllowed) : null;
+  if (notWebPublic !== null) return notWebPublic;
   // D19: organization administrators may set retention.
   if (retention !== null && !isAdministrator(caller)) return refuse.administratorRequired();
   return null;
 }
 
 /** Spec 2.4: null follows the realm, -1 keeps for ever, a number counts days. */
-function retentionDays(value: number | string | null): number | null | Refusal {
+export function retentionDays(value: number | string | null): number | null | Refusal {
   if (value === null || value === "realm_default") return null;
   if (value === "unlimited") return -1;
   const days = typeof value === "string" && /^\d{1,9}$/.test(value) ? Number(value) : value;
@@ -192,38 +210,20 @@ export function newChannelEffects(view: View, creation: NewChannel, joining: rea
     effects.count("channel", channel.id),
     effects.count("recipient", channel.recipientId),
     ...(lastGroup === undefined ? [] : [effects.count("group", lastGroup)]),
-    effects.emit(
-      "stream",
-      { op: "create", channel_ids: [channel.id], subscriber_count: 0 },
-      { to: "channel-watchers", id: channel.id, except },
-    ),
+    effects.emit("stream", { op: "create", channel_ids: [channel.id], subscriber_count: 0 }, watchers(channel, except)),
   ];
   if (channel.isDefault) all.push(effects.emit("default_streams", {}, { to: "realm" }));
   return all;
 }
 
-/** The notification bot tells of a new channel where the organization wants to hear it. */
-export function announcement(view: View, creation: NewChannel, caller: UserRecord): Effect[] {
-  const target = Number(view.realm.settings["new_stream_announcements_stream_id"] ?? -1);
-  const place = view.channels.get(target);
-  if (!creation.isAnnounced || place === undefined || creation.channel.isPrivate) return [];
-  const topic = place.topicsPolicy === "empty_topic_only" ? "" : "new channels";
-  const content = `@_**${caller.fullName}|${caller.id}** created a new channel #**${creation.channel.name}**.`;
+/** The notification bot tells of a new channel where the organization wants to hear it, and in the channel itself. */
+export function announcement(view: View, { channel, isAnnounced }: NewChannel, caller: UserRecord): Effect[] {
+  const place = view.channels.get(realmSetting(view, "new_stream_announcements_stream_id"));
+  const isToldThere = isAnnounced && place !== undefined && !place.isArchived && !channel.isPrivate;
+  const content = `${silently(caller)} created a new channel #**${channel.name}**.`;
   return [
-    effects.tell(
-      command(
-        { actor: "topic", channelId: target, topic },
-        "message.post",
-        {
-          content,
-          parsed: parseContent(content, { linkifiers: [], translateEmoticons: false }),
-          client: "Internal",
-          queueId: null,
-          localId: null,
-        },
-        notificationBotId,
-      ),
-    ),
+    ...(isToldThere ? [botMessage(place, "new channels", content)] : []),
+    ...notices(view, channel, [createdNotice(channel, caller)]),
   ];
 }
 
@@ -237,18 +237,12 @@ export function findFirstMessage(_context: unknown, asked: Command<"channel.find
   const [oldest] = view.keys("channelMessages", { start: [channel.id], end: [channel.id + 1], limit: 1 });
   const firstMessageId = oldest === undefined ? null : oldest[1];
   if (channel.firstMessageId === firstMessageId) return done({}, []);
-  const update = {
-    op: "update",
-    property: "first_message_id",
-    value: firstMessageId,
-    stream_id: channel.id,
-    name: channel.name,
-  };
+  const update = updateBody(channel, "first_message_id", firstMessageId);
   return done({}, [
     effects.put("channels", channel.id, { ...channel, firstMessageId }),
-    // The first message of all needs no event: clients see the message itself.
-    ...(channel.firstMessageId === null
+    // The first message of all needs no event: clients see the message itself, unless it was moved here.
+    ...(channel.firstMessageId === null && asked.params.isMove !== true
       ? []
-      : [effects.emit("stream", update, { to: "channel-watchers", id: channel.id, except: [] })]),
+      : [effects.emit("stream", update, watchers(channel, []))]),
   ]);
 }

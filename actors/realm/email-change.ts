@@ -4,6 +4,7 @@
  */
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import { refuseEmailChange } from "../../src/domain/own-account.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
 import { done, type Outcome } from "../decide.ts";
@@ -22,8 +23,11 @@ export function confirmEmailChange(
   if (change === undefined || view.now - change.createdAt >= limits.email_change_link_ms) return refuse.notFound();
   const before = view.users.get(change.userId);
   if (before === undefined || !before.isActive) return refuse.userDeactivated();
+  const refused = refuseEmailChange(view, before);
+  if (refused !== null) return refused;
   const holder = view.users.byEmail(change.newEmail);
-  if (holder !== undefined && holder.id !== before.id) return refuse.badRequest("Already has an account.");
+  if (holder !== undefined && holder.id !== before.id)
+    return refuse.badRequest("This address belongs to another account by now.");
   const after = { ...before, email: change.newEmail };
   return done({ email: after.email }, [
     effects.remove("emailChanges", keyHash),

@@ -2,12 +2,10 @@
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import type { NamedGroup } from "../../src/domain/group-permissions.ts";
-import { parseContent } from "../../src/domain/markdown/render.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { GroupMembersStep } from "../commands/user-groups.ts";
-import { command } from "../commands.ts";
 import { type Effect, effects } from "../effects.ts";
-import { notificationBotId } from "./notification-bot.ts";
+import { botDirectMessage, silently } from "./notification-bot.ts";
 
 const verbs = {
   add: (caller: string, group: string) => `${caller} added you to the group ${group}.`,
@@ -23,16 +21,9 @@ export function noticeEffects(
 ): Effect[] {
   return steps.flatMap(({ op, userIds }) => {
     if (userIds.length > limits.group_notices_max) return [];
-    const content = verbs[op](`@_**${caller.fullName}|${caller.id}**`, `@_*${group.name}*`);
-    const parsed = parseContent(content, { linkifiers: [], translateEmoticons: false });
-    const message = { content, parsed, client: "Internal", queueId: null, localId: null };
+    const content = verbs[op](silently(caller), `@_*${group.name}*`);
     return userIds
       .filter((id) => id !== caller.id && view.users.get(id)?.botType === null)
-      .map((id) => {
-        const participants = [notificationBotId, id].sort((a, b) => a - b);
-        return effects.tell(
-          command({ actor: "direct", userIds: participants }, "message.post", message, notificationBotId),
-        );
-      });
+      .map((id) => effects.tell(botDirectMessage(id, content)));
   });
 }

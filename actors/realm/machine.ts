@@ -9,12 +9,17 @@ import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
 import { updateBot } from "./bot-changes.ts";
 import { createBot, deactivateBot, regenerateBotKey } from "./bots.ts";
+import { archiveChannel } from "./channel-archive.ts";
+import { createChannelFolder, reorderChannelFolders, updateChannelFolder } from "./channel-folders.ts";
+import { updateChannel } from "./channel-updates.ts";
 import { createChannel, findFirstMessage } from "./channels.ts";
+import { setDefaultChannel } from "./default-channels.ts";
 import { confirmEmailChange } from "./email-change.ts";
 import { addEmoji, deactivateEmoji } from "./emoji.ts";
 import { foundRealm } from "./founding.ts";
 import { changeGroupMembers, continueGroupMembers } from "./group-members.ts";
 import { createGroup, deactivateGroup, updateGroup } from "./groups.ts";
+import { addLinkifier, removeLinkifier, reorderLinkifiers, updateLinkifier } from "./linkifiers.ts";
 import { continueChange } from "./membership.ts";
 import { persistPresence } from "./presence.ts";
 import {
@@ -25,11 +30,14 @@ import {
   updateProfileField,
 } from "./profile-fields.ts";
 import { changeOwnProfile } from "./profile-values.ts";
+import { changeRealmSettings } from "./realm-settings.ts";
 import { changeSettingsDefaults } from "./settings-defaults.ts";
-import { addSubscriptions, removeSubscriptions } from "./subscriptions.ts";
+import { addSubscriptions, removeSubscriptions, updateSubscriptions } from "./subscriptions.ts";
 import { deactivateSelf, deactivateUser, reactivateUser } from "./user-deactivation.ts";
+import { continueTopicMove } from "./user-topics.ts";
 import { grantEmailChanges, updateUser } from "./user-updates.ts";
 import { createUser } from "./users.ts";
+import { endWaitingPeriods } from "./waiting-period.ts";
 
 export interface RealmContext {
   readonly isFounded: boolean;
@@ -59,6 +67,8 @@ export const realmMachine = setup({
         "user.grant-email-changes": { actions: decide(grantEmailChanges) },
         "user.deactivate": { actions: decide(deactivateUser) },
         "user.email-change.confirm": { actions: decide(confirmEmailChange) },
+        "realm.change-settings": { actions: decide(changeRealmSettings) },
+        "realm.end-waiting-periods": { actions: decide(endWaitingPeriods) },
         "realm.change-settings-defaults": { actions: decide(changeSettingsDefaults) },
         "bot.create": { actions: decide(createBot) },
         "bot.update": { actions: decide(updateBot) },
@@ -76,12 +86,24 @@ export const realmMachine = setup({
         "group.change-members": { actions: decide(changeGroupMembers) },
         "group-members.continue": { actions: decide(continueGroupMembers) },
         "channel.create": { actions: decide(createChannel) },
+        "channel-folder.create": { actions: decide(createChannelFolder) },
+        "channel-folder.update": { actions: decide(updateChannelFolder) },
+        "channel-folder.reorder": { actions: decide(reorderChannelFolders) },
+        "channel.update": { actions: decide(updateChannel) },
+        "channel.archive": { actions: decide(archiveChannel) },
         "members.change": { actions: decide(continueChange) },
         "channel.find-first-message": { actions: decide(findFirstMessage) },
         "subscriptions.add": { actions: decide(addSubscriptions) },
         "subscriptions.remove": { actions: decide(removeSubscriptions) },
+        "subscriptions.update": { actions: decide(updateSubscriptions) },
+        "default-channels.set": { actions: decide(setDefaultChannel) },
+        "user-topics.move": { actions: decide(continueTopicMove) },
         "emoji.add": { actions: decide(addEmoji) },
         "emoji.deactivate": { actions: decide(deactivateEmoji) },
+        "linkifier.add": { actions: decide(addLinkifier) },
+        "linkifier.update": { actions: decide(updateLinkifier) },
+        "linkifier.remove": { actions: decide(removeLinkifier) },
+        "linkifier.reorder": { actions: decide(reorderLinkifiers) },
         "presence.persist": { actions: decide(persistPresence) },
       },
     },

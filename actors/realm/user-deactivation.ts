@@ -16,6 +16,7 @@ import { deactivationMail } from "../mail.ts";
 import { refuseReturn } from "./bot-admission.ts";
 import { botUpdates } from "./bot-events.ts";
 import { notificationBotId } from "./notification-bot.ts";
+import { holderLeaves, holderReturns } from "./realm-holders.ts";
 import { pauseSubscription, resumeSubscription } from "./subscription-records.ts";
 import { returnedGroupEvents } from "./user-groups.ts";
 import { endQueues, sightEffects } from "./user-sight.ts";
@@ -63,10 +64,11 @@ function endOf(view: View, user: UserRecord): Effect[] {
     effects.put("users", user.id, { ...user, isActive: false }),
     ...endQueues(view, user.id),
     ...pendingMail(view, user),
-    ...subscriptions.map((own) => effects.put("subscriptions", [user.id, own.channelId], pauseSubscription(view, own))),
+    ...subscriptions.map((own) => effects.put("subscriptions", [own.channelId, user.id], pauseSubscription(view, own))),
     ...peerEvents("peer_remove", user, subscriptions),
     effects.emit("realm_user", { op: "update", person: { user_id: user.id, is_active: false } }, { to: "realm" }),
     ...sightEffects(view, shiftOf(user, subscriptions, false)),
+    ...holderLeaves(view, { ...user, isActive: false }),
     ...botUpdates(view, user, ["is_active"]),
   ];
 }
@@ -143,7 +145,7 @@ function returnEffects(view: View, user: UserRecord, caller: UserRecord | null):
   return [
     effects.put("users", user.id, after),
     ...subscriptions.map((own) =>
-      effects.put("subscriptions", [user.id, own.channelId], resumeSubscription(view, own)),
+      effects.put("subscriptions", [own.channelId, user.id], resumeSubscription(view, own)),
     ),
     // Who comes to know the person by their return is told who it is before anything else of them.
     ...sightEffects(view, shiftOf(user, subscriptions, true)),
@@ -159,6 +161,7 @@ function returnEffects(view: View, user: UserRecord, caller: UserRecord | null):
       : []),
     ...peerEvents("peer_add", user, subscriptions),
     ...returnedGroupEvents(view, after),
+    ...holderReturns(view, after),
     ...botUpdates(view, after, isAdopted ? ["is_active", "owner_id"] : ["is_active"]),
   ];
 }

@@ -5,7 +5,7 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
-import { canAccessUser, sharesConversation } from "../../src/domain/people.ts";
+import { canAccessUser, canAccessUserWithout, knownPeople, sharesConversation } from "../../src/domain/people.ts";
 import { canAccessAllUsers, isGuest, realmGroupId } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
@@ -100,6 +100,53 @@ export function conversationSight(view: View, userIds: readonly number[]): Effec
       return user !== undefined && !canAccessUser(view, guest, user);
     });
     return appearance(guest.id, strangers);
+  });
+}
+
+/**
+ * The organization opens or closes its people to guests: those who follow events learn of everybody, or are left with whom they
+ * know. @param after how it will be (`supposing`)
+ */
+export function accessEffects(view: View, after: View): Effect[] {
+  let pairsLeft: number = limits.sight_pairs_max;
+  return [...view.users.all()].flatMap((guest) => {
+    if (!guest.isActive || !isGuest(guest) || view.queuesOf(guest.id).size === 0) return [];
+    pairsLeft -= view.users.size;
+    return pairsLeft < 0 ? endQueues(view, guest.id) : accessOf(view, after, guest);
+  });
+}
+
+function accessOf(view: View, after: View, guest: UserRecord): Effect[] {
+  const [before, next] = [knownPeople(view, guest), knownPeople(after, guest)];
+  const people = [...view.users.all()].filter((user) => user.botType === null);
+  const appeared = people.filter(({ id }) => before?.has(id) === false && next?.has(id) !== false);
+  const vanished = people.filter(({ id }) => before?.has(id) !== false && next?.has(id) === false);
+  if (appeared.length + vanished.length > limits.sight_events_max) return endQueues(view, guest.id);
+  const ids = (users: readonly UserRecord[]) => users.map(({ id }) => id);
+  return [
+    ...appearance(guest.id, ids(appeared)),
+    ...appeared.filter(({ isActive }) => !isActive).map((user) => gone(guest, user)),
+    ...sightEvent("vanish", guest.id, ids(vanished)),
+  ];
+}
+
+/** Clients take whoever appears for active. */
+function gone(guest: UserRecord, user: UserRecord): Effect {
+  const body = { op: "update", person: { user_id: user.id, is_active: false } };
+  return effects.emit("realm_user", body, { to: "users", ids: [guest.id] });
+}
+
+/** The last message of a direct conversation is gone: the guests among its participants may lose sight of the others. */
+export function endedConversationSight(view: View, userIds: readonly number[], conversationId: number): Effect[] {
+  if (!isRestricted(view)) return [];
+  return userIds.flatMap((id) => {
+    const guest = restrictedGuest(view, id);
+    if (guest === null) return [];
+    const lost = userIds.filter((other) => {
+      const user = view.users.get(other);
+      return user !== undefined && !canAccessUserWithout(view, guest, user, conversationId);
+    });
+    return sightEvent("vanish", guest.id, lost);
   });
 }
 

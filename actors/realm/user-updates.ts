@@ -6,6 +6,7 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { type Role, roles } from "../../schemas/types.ts";
+import { refuseSharedName } from "../../src/domain/own-account.ts";
 import { accountAt, canAccessUser, isReservedAddress } from "../../src/domain/people.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
 import { checkFullName, isEmailAddress } from "../../src/domain/text.ts";
@@ -96,15 +97,17 @@ export function isLastOwner(view: View, user: UserRecord): boolean {
   return user.role === roles.owner && user.isActive && user.botType === null && view.users.activeOwners === 1;
 }
 
-function changeName(_view: View, asked: Asked): Change | Refusal {
+function changeName(view: View, asked: Asked): Change | Refusal {
   const { user, params } = asked;
   const fullName = params.fullName?.trim() ?? "";
   if (fullName === "" || fullName === user.fullName) return unchanged(asked);
   const badName = checkFullName(fullName, limits.full_name_code_points_max);
   if (badName !== null) return badName;
+  const shared = user.botType === null ? refuseSharedName(view, fullName, user.id) : null;
+  if (shared !== null) return shared;
   const person = { user_id: user.id, full_name: fullName };
   const event = effects.emit("realm_user", { op: "update", person }, { to: "realm" });
-  return { user: { ...user, fullName }, effects: [event, ...botUpdates(_view, user, ["full_name"])] };
+  return { user: { ...user, fullName }, effects: [event, ...botUpdates(view, user, ["full_name"])] };
 }
 
 /** By the rules of one's own profile, with the caller's rights. Bots have none. */

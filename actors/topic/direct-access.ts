@@ -8,16 +8,13 @@ import type { TopicContext } from "./machine.ts";
 
 export function checkDirectRecipients(view: View, sender: UserRecord, userIds: readonly number[]): Refusal | null {
   for (const id of userIds) {
-    const user = view.users.get(id);
-    if (user === undefined) return refuse.badRequest(`Invalid user ID ${id}`);
-    if (!user.isActive) return refuse.badRequest(`'${apiEmail(user)}' is no longer using Colloquy.`);
+    if (view.users.get(id) === undefined) return refuse.badRequest(`Invalid user ID ${id}`);
   }
-  const hasStrangers = userIds.some((id) => {
+  // Of strangers nothing is said, not even that they are gone (S1).
+  if (hasStrangers(view, sender, userIds)) return strangersRefused();
+  for (const id of userIds) {
     const user = view.users.get(id);
-    return user !== undefined && !canAccessUser(view, sender, user);
-  });
-  if (hasStrangers) {
-    return refuse.badRequest("You do not have permission to access some of the recipients.");
+    if (user?.isActive === false) return refuse.badRequest(`'${apiEmail(user)}' is no longer using Colloquy.`);
   }
   if (!isBetweenPeople(view, sender, userIds)) return null;
   const isAuthorized = userIds.some((id) => {
@@ -31,6 +28,18 @@ export function checkDirectRecipients(view: View, sender: UserRecord, userIds: r
       ? "Direct messages are disabled in this organization."
       : "This conversation does not include any users who can authorize it.",
   );
+}
+
+/** Whether somebody is among them of whom the person may not know. */
+export function hasStrangers(view: View, viewer: UserRecord, userIds: readonly number[]): boolean {
+  return userIds.some((id) => {
+    const user = view.users.get(id);
+    return user !== undefined && !canAccessUser(view, viewer, user);
+  });
+}
+
+export function strangersRefused(): Refusal {
+  return refuse.badRequest("You do not have permission to access some of the recipients.");
 }
 
 /** Only who may begin conversations begins one; answering is free. */

@@ -1,14 +1,20 @@
 /**
  * One conversation: a channel topic or a direct-message group.
  *
- *   empty --message.post--> open --topic.recount, nothing left--> empty
+ *   empty --message.post, messages.take-in--> open --topic.recount, nothing left--> empty
  *
  * An empty conversation has no row; its first message gives it an id, its last deletion takes the name away again.
+ * A topic's name is part of its context, so a rename is one row; what moves to another conversation is taken in there.
  */
 import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
+import { deleteMessage } from "./message-deletion.ts";
+import { editMessage } from "./message-edits.ts";
 import { postMessage } from "./messages.ts";
+import { endMove, takeIn } from "./moves.ts";
+import { addReaction, removeReaction } from "./reactions.ts";
 import { recount } from "./recount.ts";
+import { tellRename } from "./renames.ts";
 
 export interface TopicContext {
   /** null until the first message. */
@@ -18,11 +24,36 @@ export interface TopicContext {
   readonly userIds: readonly number[] | null;
   /** 0 when there is none. */
   readonly lastMessageId: number;
+  readonly renames: number;
+  readonly movingId: number | null;
 }
+
+const emptyTopic: TopicContext = {
+  id: null,
+  channelId: null,
+  topic: "",
+  userIds: null,
+  lastMessageId: 0,
+  renames: 0,
+  movingId: null,
+};
 
 export const topicMachineVersion = 1;
 
 const { decide, notUnderstood } = hosting<TopicContext>();
+
+/** Understood in both states: whoever asks for something of an empty conversation is told that it is not there. */
+const on = {
+  "message.post": { actions: decide(postMessage) },
+  "message.edit": { actions: decide(editMessage) },
+  "message.delete": { actions: decide(deleteMessage) },
+  "reaction.add": { actions: decide(addReaction) },
+  "reaction.remove": { actions: decide(removeReaction) },
+  "messages.take-in": { actions: decide(takeIn) },
+  "topic.tell-rename": { actions: decide(tellRename) },
+  "topic.move-ended": { actions: decide(endMove) },
+  "topic.recount": { actions: decide(recount) },
+};
 
 export const topicMachine = setup({
   types: {
@@ -33,15 +64,15 @@ export const topicMachine = setup({
   },
 }).createMachine({
   id: "topic",
-  context: ({ input }) => input ?? { id: null, channelId: null, topic: "", userIds: null, lastMessageId: 0 },
+  context: ({ input }) => input ?? emptyTopic,
   initial: "empty",
   states: {
     empty: {
-      on: { "message.post": { actions: decide(postMessage) }, "topic.recount": { actions: decide(recount) } },
+      on,
       always: { guard: ({ context }) => context.lastMessageId > 0, target: "open" },
     },
     open: {
-      on: { "message.post": { actions: decide(postMessage) }, "topic.recount": { actions: decide(recount) } },
+      on,
       always: { guard: ({ context }) => context.lastMessageId === 0, target: "empty" },
     },
   },

@@ -1,19 +1,23 @@
 /** Posting a message (public API: send-message; spec 2.9): O(1) rows, however many people receive it. */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
-import { traitsOf } from "../../schemas/message-traits.ts";
 import type { ChannelRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
 import { checkGroupMentions } from "../../src/domain/group-permissions.ts";
 import type { RenderedContent } from "../../src/domain/markdown/render.ts";
 import { resolveContent } from "../../src/domain/markdown/resolve.ts";
 import { mentionResolver } from "../../src/domain/mention-resolver.ts";
+import { indexRow } from "../../src/domain/message-index.ts";
 import { hasChannelPermission, hasMetadataAccess, hasRealmPermission, isGuest } from "../../src/domain/permissions.ts";
+import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { emptyTopicName } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { notificationBotId } from "../realm/notification-bot.ts";
 import { conversationSight } from "../realm/user-sight.ts";
+import { attentionOf } from "./attention.ts";
+import { contentFields } from "./content.ts";
 import { checkDirectRecipients, checkInitiator } from "./direct-access.ts";
 import type { TopicContext } from "./machine.ts";
 import { isSubscribedOrBot } from "./posting-access.ts";
@@ -37,7 +41,7 @@ function postToChannel(
   if (channel === undefined) return refuse.channelIdUnknown(context.channelId ?? 0);
   const refused = checkPostingToChannel(view, sender, channel, context.topic);
   if (refused !== null) return refused;
-  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, sender));
+  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, speaker(asked, view, sender)));
   if (rendered.hasChannelWildcard && !mayMentionEverybody(view, sender, channel)) {
     return refuse.channelWildcardNotAllowed();
   }
@@ -46,7 +50,10 @@ function postToChannel(
   const post = writeMessage(context, asked, view, sender, rendered);
   const all = [
     ...post.effects,
-    effects.put("channelMessages", [channel.id, post.message.id], { conversationId: post.message.conversationId }),
+    effects.put("channelMessages", [channel.id, post.message.id], {
+      conversationId: post.message.conversationId,
+      ...indexRow(post.message),
+    }),
     effects.emit("message", messageEventBody(asked, post.message), { to: "channel", id: channel.id, also: [] }),
   ];
   if (context.id === null) {
@@ -58,8 +65,16 @@ function postToChannel(
   return done({ id: post.message.id }, all, post.context);
 }
 
+/** Whose sight decides what is linked: the sender's, or that of whom a bot of the server speaks for. */
+function speaker(asked: Command<"message.post">, view: View, sender: UserRecord): UserRecord {
+  const { mentionsAs } = asked.params;
+  return mentionsAs === undefined ? sender : (view.users.get(mentionsAs) ?? sender);
+}
+
 /** The order of the public server: permission to post, then access, then the topic (behaviour 5.1). */
 function checkPostingToChannel(view: View, sender: UserRecord, channel: ChannelRecord, topic: string): Refusal | null {
+  // It tells of a channel in the channel, whatever becomes of it (behaviour 2.4).
+  if (sender.id === notificationBotId) return null;
   const owner = sender.botOwnerId === null ? undefined : view.users.get(sender.botOwnerId);
   const isHidden = channel.isPrivate && !isSubscribedOrBot(view, sender, channel);
   // D24: a channel that the sender may not know answers as one that does not exist.
@@ -78,12 +93,9 @@ function checkPostingToChannel(view: View, sender: UserRecord, channel: ChannelR
 }
 
 /** Spec 2.4: the channel's policy, or the organization's when it inherits. */
-function checkTopicPolicy(view: View, channel: ChannelRecord, topic: string): Refusal | null {
+export function checkTopicPolicy(view: View, channel: ChannelRecord, topic: string): Refusal | null {
   const name = emptyTopicName(view);
-  const policy =
-    channel.topicsPolicy === "inherit"
-      ? (view.realm.settings["topics_policy"] ?? "allow_empty_topic")
-      : channel.topicsPolicy;
+  const policy = channel.topicsPolicy === "inherit" ? realmSetting(view, "topics_policy") : channel.topicsPolicy;
   if (policy === "empty_topic_only" && topic !== "") {
     return refuse.onlyEmptyTopicAllowed(name);
   }
@@ -96,7 +108,7 @@ function checkTopicPolicy(view: View, channel: ChannelRecord, topic: string): Re
 /** Small channels may be called together by anybody (behaviour 5.1). */
 const freeWildcardSubscribers = 15;
 
-function mayMentionEverybody(view: View, sender: UserRecord, channel: ChannelRecord): boolean {
+export function mayMentionEverybody(view: View, sender: UserRecord, channel: ChannelRecord): boolean {
   return (
     view.subscriptions.ofChannel(channel.id).size <= freeWildcardSubscribers ||
     hasRealmPermission(view, sender, "can_mention_many_users_group")
@@ -112,7 +124,7 @@ function postDirectly(
 ): Outcome<TopicContext> {
   const refused = checkDirectRecipients(view, sender, userIds) ?? checkInitiator(context, view, sender);
   if (refused !== null) return refused;
-  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, sender));
+  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, speaker(asked, view, sender)));
   const forbidden = checkGroupMentions(view, rendered);
   if (forbidden !== null) return forbidden;
   const post = writeMessage(context, asked, view, sender, rendered);
@@ -149,24 +161,27 @@ function writeMessage(
   rendered: RenderedContent,
 ): WrittenMessage {
   const conversationId = context.id ?? view.counter("recipient") + 1;
+  const attention = attentionOf(view, {
+    content: asked.params.content,
+    senderId: sender.id,
+    mentionsTopic: rendered.hasTopicWildcard,
+    conversationId: context.id,
+    channelId: context.channelId,
+    userIds: context.userIds,
+  });
   const message: MessageRecord = {
     id: view.counter("message") + 1,
     conversationId,
     senderId: sender.id,
     sentAt: view.now,
-    content: asked.params.content,
-    rendered: rendered.html,
     client: asked.params.client,
-    traits: traitsOf({
-      isMe: rendered.isMeMessage,
-      mentionsChannel: rendered.hasChannelWildcard,
-      mentionsTopic: rendered.hasTopicWildcard,
-      hasLink: rendered.hasLink,
-      hasImage: rendered.hasImage,
-      hasAttachment: rendered.hasAttachment,
+    ...contentFields(asked.params.content, rendered, {
+      isUnreadBySender: !asked.params.isReadBySender,
+      isResolveNotice: asked.params.isResolveNotice === true,
+      callsAttention: attention !== null,
     }),
-    mentionedUserIds: rendered.mentionedUserIds,
-    mentionedGroupIds: rendered.mentionedGroupIds,
+    editedAt: null,
+    moves: [],
   };
   return {
     message,
@@ -174,7 +189,8 @@ function writeMessage(
       effects.count("message", message.id),
       ...(context.id === null ? [effects.count("recipient", conversationId)] : []),
       effects.put("messages", message.id, message),
-      effects.put("conversationMessages", [conversationId, message.id], {}),
+      ...(attention === null ? [] : [effects.put("messageAttention", message.id, attention)]),
+      effects.put("conversationMessages", [conversationId, message.id], indexRow(message)),
     ],
     context: { id: conversationId, lastMessageId: message.id },
   };

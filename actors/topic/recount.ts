@@ -4,6 +4,7 @@ import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
 import { done, type Outcome } from "../decide.ts";
 import { effects } from "../effects.ts";
+import { endedConversationSight } from "../realm/user-sight.ts";
 import type { TopicContext } from "./machine.ts";
 import { directName } from "./messages.ts";
 
@@ -20,6 +21,7 @@ export function recount(context: TopicContext, _asked: Command<"topic.recount">,
     context.userIds === null
       ? [effects.remove("topicNames", [context.channelId ?? 0, fold(context.topic)])]
       : [
+          ...endedConversationSight(view, context.userIds, context.id),
           effects.remove("directNames", directName(context.userIds)),
           ...context.userIds.map((userId) => effects.remove("directConversations", [userId, context.id ?? 0])),
         ];

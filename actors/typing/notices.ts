@@ -9,6 +9,7 @@ import type { View } from "../../src/domain/view.ts";
 import { type Command, command, type TypingTarget } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { effects } from "../effects.ts";
+import { hasStrangers, strangersRefused } from "../topic/direct-access.ts";
 import type { TypingContext } from "./machine.ts";
 
 export function startTyping(
@@ -77,7 +78,7 @@ function checkTyping(view: View, sender: UserRecord, target: TypingTarget): Refu
     for (const id of target.userIds) {
       if (view.users.get(id) === undefined) return refuse.badRequest(`Invalid user ID ${id}`);
     }
-    return null;
+    return hasStrangers(view, sender, target.userIds) ? strangersRefused() : null;
   }
   if (!userSetting(sender, "send_stream_typing_notifications")) {
     return refuse.badRequest("User has disabled typing notifications for channel messages");

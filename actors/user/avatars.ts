@@ -2,6 +2,7 @@
 
 import { refuse } from "../../schemas/errors.ts";
 import { avatarFiles } from "../../schemas/files.ts";
+import { refuseAvatarChange } from "../../src/domain/own-account.ts";
 import { avatarUrl } from "../../src/domain/people.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
@@ -14,6 +15,8 @@ import { botUpdates } from "../realm/bot-events.ts";
 export function setAvatar(_context: unknown, command: Command<"user.avatar.set">, view: View): Outcome {
   const user = callerOf(command, view);
   if (user === null) return refuse.userDeactivated();
+  const refused = refuseAvatarChange(view, user);
+  if (refused !== null) return refused;
   const { file } = command.params;
   const before = user.avatarFile;
   if (file === null && before === null) return done({ avatar_url: avatarUrl(user, false) }, []);

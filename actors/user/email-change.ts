@@ -5,6 +5,7 @@
  */
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import { refuseEmailChange } from "../../src/domain/own-account.ts";
 import { isReservedAddress } from "../../src/domain/people.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../commands.ts";
@@ -23,6 +24,8 @@ export function requestEmailChange(
 ): Outcome {
   const user = callerOf(asked, view);
   if (user === null) return refuse.noSuchUser();
+  const refused = refuseEmailChange(view, user);
+  if (refused !== null) return refused;
   const { newEmail, keyHash, link } = asked.params;
   const holder = view.users.byEmail(newEmail);
   if (isReservedAddress(newEmail) || (holder !== undefined && holder.id !== user.id)) {

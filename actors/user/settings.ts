@@ -4,9 +4,10 @@
  */
 import { refuse } from "../../schemas/errors.ts";
 import { languages } from "../../schemas/languages.ts";
-import type { CredentialRecord, UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/records.ts";
 import type { SettingKind } from "../../schemas/setting-rows.ts";
 import { type UserSettingName, userSettings } from "../../schemas/user-settings.ts";
+import { mayChangeName, refuseSharedName } from "../../src/domain/own-account.ts";
 import { apiEmail } from "../../src/domain/people.ts";
 import { changedSettings, type SettingChange, settingOf, storedSettings } from "../../src/domain/settings.ts";
 import type { View } from "../../src/domain/view.ts";
@@ -20,15 +21,23 @@ import { removeAllDrafts } from "./drafts.ts";
 export function changeSettings(_context: unknown, asked: Command<"user.change-settings">, view: View): Outcome {
   const user = callerOf(asked, view);
   if (user === null) return refuse.noSuchUser();
-  const { password } = asked.params;
+  const { password, settings } = asked.params;
   const credential = view.row("credentials", user.id);
-  const changes = [...personalChanges(view, user, asked.params), ...awayEvent(user, asked.params)];
-  if (password === null) return done({}, changes);
-  if (credential === undefined || credential.passwordHash !== password.formerHash) {
+  if (password !== null && (credential === undefined || credential.passwordHash !== password.formerHash)) {
     return refuse.badRequest("Wrong password!");
   }
-  const changed: CredentialRecord = { ...credential, passwordHash: password.hash };
-  return done({}, [effects.put("credentials", user.id, changed), ...changes]);
+  const fullName = mayChangeName(view, user) ? asked.params.fullName : null;
+  const shared = fullName === null ? null : refuseSharedName(view, fullName, user.id);
+  if (shared !== null) return shared;
+  const changed =
+    password === null || credential === undefined
+      ? []
+      : [effects.put("credentials", user.id, { ...credential, passwordHash: password.hash })];
+  return done({}, [
+    ...changed,
+    ...personalChanges(view, user, { settings, fullName }),
+    ...awayEvent(user, asked.params),
+  ]);
 }
 
 /** Others know the inverse of the setting as `away` (spec 4.12, user_status): they are told, or state and events would differ. */

@@ -1,6 +1,7 @@
 // The table of scenarios, in the order in which they run.
 
 import type { Scenario } from "../lib/scenario.ts";
+import { createChannel } from "./create-channel.ts";
 import { fanout } from "./fanout.ts";
 import { idle } from "./idle.ts";
 import { permissions } from "./permissions.ts";
@@ -18,6 +19,7 @@ export const scenarios: readonly Scenario[] = [
   send,
   settings,
   status,
+  createChannel,
   read,
   users,
   fanout,

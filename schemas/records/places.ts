@@ -13,6 +13,17 @@ export interface ChannelFolderRecord {
   readonly order: number;
 }
 
+/** A pattern that turns what it matches into a link (public API: /realm/linkifiers). */
+export interface LinkifierRecord {
+  readonly id: number;
+  /** With named groups as `(?P<name>...)`. */
+  readonly pattern: string;
+  /** RFC 6570. */
+  readonly urlTemplate: string;
+  /** Lower ones are tried first. */
+  readonly order: number;
+}
+
 /** One person's policy for one topic (public API: update-user-topic). No row: none. */
 export interface UserTopicRecord {
   /** As it was spelt. */
@@ -20,4 +31,9 @@ export interface UserTopicRecord {
   /** 1 muted, 2 unmuted, 3 followed. */
   readonly visibilityPolicy: number;
   readonly changedAt: number;
+}
+
+/** The same policy, found by its topic: who follows it, and whom its move concerns. */
+export interface TopicPolicyRecord {
+  readonly visibilityPolicy: number;
 }

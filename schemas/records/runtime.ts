@@ -1,7 +1,13 @@
 /** Durable shapes of the runtime: events, queues, mailbox, timers, kept answers. The rules of `schemas/records.ts` hold. */
 
-/** Who receives an event; resolved against projections at delivery and again at replay (realtime.md, Who gets what). */
-export type Audience =
+/**
+ * Who receives an event; resolved against projections at delivery and again at replay (realtime.md, Who gets what).
+ * `archives` restricts it to clients that know of archived channels (`shown`), or to those that do not (`hidden`): the
+ * capability `archived_channels`. Absent: all.
+ */
+export type Audience = Addressees & { readonly archives?: "shown" | "hidden" };
+
+type Addressees =
   | { readonly to: "realm" }
   | { readonly to: "users"; readonly ids: readonly number[] }
   /**
@@ -9,8 +15,19 @@ export type Audience =
    * of `also`, whom it concerns though they are not subscribed.
    */
   | { readonly to: "channel"; readonly id: number; readonly also: readonly number[] }
-  /** Whoever may know that the channel exists, less `except`. */
-  | { readonly to: "channel-watchers"; readonly id: number; readonly except: readonly number[] };
+  /**
+   * Whoever may know that the channel exists, less `except`. `openness` is what the channel was when it happened: a
+   * repetition tells nothing of a private channel's past to who came to know of it by its becoming public (S1).
+   */
+  | {
+      readonly to: "channel-watchers";
+      readonly id: number;
+      readonly except: readonly number[];
+      readonly openness?: Openness;
+    };
+
+/** To whom a channel is open that is not subscribed. */
+export type Openness = "private" | "public" | "web-public";
 
 export interface EventRecord {
   /** The last of the positions that it took. */

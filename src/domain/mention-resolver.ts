@@ -6,13 +6,14 @@ import type { UserRecord } from "../../schemas/records.ts";
 import { emojiUrl } from "./emoji/custom-emoji.ts";
 import { canMentionGroup, namedGroup } from "./group-permissions.ts";
 import type { Resolver } from "./markdown/render.ts";
+import { canAccessUser } from "./people.ts";
 import { hasMetadataAccess } from "./permissions.ts";
 import { emptyTopicName, meantTopic } from "./topics.ts";
 import type { View } from "./view.ts";
 
 export function mentionResolver(view: View, sender: UserRecord): Resolver {
   return {
-    user: (name, id) => findUser(view, name, id),
+    user: (name, id) => findUser(view, sender, name, id),
     group: (name) => findGroup(view, sender, name),
     channel(name) {
       const channel = view.channels.byName(name);
@@ -31,15 +32,21 @@ export function mentionResolver(view: View, sender: UserRecord): Resolver {
   };
 }
 
-/** By id, checked against the name if both are given; by name only when it is not ambiguous. */
-function findUser(view: View, name: string | null, id: number | null): { id: number; fullName: string } | null {
+/** By id, checked against the name if both are given; by name only when it is not ambiguous. Strangers are nobody (S1). */
+function findUser(
+  view: View,
+  sender: UserRecord,
+  name: string | null,
+  id: number | null,
+): { id: number; fullName: string } | null {
   if (id !== null) {
     const user = view.users.get(id);
-    if (user === undefined || (name !== null && fold(user.fullName) !== fold(name))) return null;
+    if (user === undefined || !canAccessUser(view, sender, user)) return null;
+    if (name !== null && fold(user.fullName) !== fold(name)) return null;
     return { id: user.id, fullName: user.fullName };
   }
   const namesakes = [...view.users.named(name ?? "")].flatMap((userId) => view.users.get(userId) ?? []);
-  const living = namesakes.filter((user) => user.isActive);
+  const living = namesakes.filter((user) => user.isActive && canAccessUser(view, sender, user));
   const [only] = living;
   return only === undefined || living.length > 1 ? null : { id: only.id, fullName: only.fullName };
 }

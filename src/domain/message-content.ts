@@ -1,6 +1,12 @@
 /** What a text becomes when it is written as a message, or kept as one that is not sent yet (behaviour 5.1). */
+
+import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { UserRecord } from "../../schemas/records.ts";
+import { userSetting } from "../../schemas/user-settings.ts";
+import { type ParsedContent, parseContent } from "./markdown/render.ts";
 import { codePoints, truncate } from "./text.ts";
+import type { View } from "./view.ts";
 
 const truncationMark = "\n[message truncated]";
 
@@ -9,4 +15,18 @@ export function cutContent(raw: string): string {
   const content = raw.trimEnd();
   if (codePoints(content) <= limits.message_code_points_max) return content;
   return truncate(content, limits.message_code_points_max - truncationMark.length) + truncationMark;
+}
+
+/** What a message may be made of: the content as it is kept, or why it is none (behaviour 5.1). */
+export function readContent(raw: string): string | Refusal {
+  if (raw.includes("\0")) return refuse.badRequest("Message must not contain null bytes");
+  return raw.trim() === "" ? refuse.badRequest("Message must not be empty") : cutContent(raw);
+}
+
+/** Parses a message as its writer means it: with the organization's linkifiers and the writer's emoticons. */
+export function parseMessage(view: View, writer: UserRecord, content: string): ParsedContent {
+  return parseContent(content, {
+    linkifiers: view.linkifiers,
+    translateEmoticons: userSetting(writer, "translate_emoticons"),
+  });
 }

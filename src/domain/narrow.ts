@@ -1,55 +1,66 @@
 /**
- * Narrows (behaviour 5.3): from the terms that a client sends to one place to walk and a predicate. Unknown operators and
- * operands are refused with BAD_NARROW; a narrow that can match nothing is `nothing`.
+ * Narrows (behaviour 5.3): from the terms that a client sends to a place that holds every match, what the matches are filed under,
+ * and a predicate that decides. Unknown operators and operands are refused with BAD_NARROW; a narrow that can match nothing
+ * is `nothing`. Terms about places and about messages are in `narrow/`.
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
-import { hasTrait } from "../../schemas/message-traits.ts";
-import type { ConversationRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/records.ts";
 import { lookUp } from "./look-up.ts";
-import { personByAddress } from "./people.ts";
-import { hasContentAccess, isMember } from "./permissions.ts";
-import { meantTopic } from "./topics.ts";
+import { placeOperators } from "./narrow/places.ts";
+import {
+  type Candidate,
+  integerOf,
+  type OperatorReader,
+  type Predicate,
+  type Reading,
+  type Term,
+} from "./narrow/reading.ts";
+import { stateOperators } from "./narrow/states.ts";
+import { canReadMessage, hasContentAccess, isGuest } from "./permissions.ts";
+import { joinSearches, type SearchQuery } from "./search/query.ts";
+import { isTopicMuted, topicPolicies, visibilityPolicy } from "./user-topics.ts";
 import type { View } from "./view.ts";
 
-/** One term as the handlers see it. */
-export interface Term {
-  readonly operator: string;
-  readonly operand: string | number | readonly number[];
-  readonly negated: boolean;
-}
+export type { Candidate, Term } from "./narrow/reading.ts";
 
-/** Where candidates come from. `everything` is what the reader received. */
+/** A place that holds every match. `feed` is what the reader received. */
 export type Source =
-  | { readonly kind: "everything" }
+  | { readonly kind: "feed" }
+  | { readonly kind: "open-channels"; readonly which: "public" | "web-public" }
   | { readonly kind: "channel"; readonly channelId: number }
   | { readonly kind: "conversation"; readonly conversationId: number }
+  /** A topic of this name in any channel of the reader's. */
+  | { readonly kind: "topic"; readonly topic: string }
+  /** The reader's direct conversations: with somebody, or (null) all. */
+  | { readonly kind: "directs"; readonly userId: number | null }
+  | { readonly kind: "followed" }
+  | { readonly kind: "starred" }
+  | { readonly kind: "message"; readonly id: number }
   | { readonly kind: "nothing" };
-
-export interface Candidate {
-  readonly message: MessageRecord;
-  readonly conversation: ConversationRecord;
-}
 
 export interface Narrowed {
   readonly source: Source;
   /** Public history that the reader did not receive is included (behaviour 5.3, last rule). */
   readonly includesHistory: boolean;
+  /** What is searched for, all search terms together; null: nothing. */
+  readonly search: SearchQuery | null;
+  /** Every match stands in the search index under one term of each list (domain/search/terms.ts). */
+  readonly filed: readonly (readonly string[])[];
+  /** Every match is unread: nothing behind the reader's floors is. */
+  readonly isUnreadOnly: boolean;
   matches(candidate: Candidate): boolean;
 }
 
-type Predicate = (candidate: Candidate) => boolean;
-
-interface Reading {
-  readonly view: View;
-  readonly reader: UserRecord;
-  channelId: number | null;
-  topic: string | null;
-  directIds: readonly number[] | null;
-  isImpossible: boolean;
-}
-
-type OperatorReader = (reading: Reading, term: Term) => Predicate | Refusal | null;
+/** For a narrow that cannot be understood any more. */
+export const nothingNarrowed: Narrowed = {
+  source: { kind: "nothing" },
+  includesHistory: false,
+  search: null,
+  filed: [],
+  isUnreadOnly: false,
+  matches: () => false,
+};
 
 /** Reads terms in either form; both mean the same. */
 export function termsOf(narrow: readonly unknown[]): Term[] {
@@ -60,8 +71,12 @@ export function termsOf(narrow: readonly unknown[]): Term[] {
   });
 }
 
-export function readNarrow(view: View, reader: UserRecord, terms: readonly Term[]): Narrowed | Refusal {
-  const reading: Reading = { view, reader, channelId: null, topic: null, directIds: null, isImpossible: false };
+const operators: Readonly<Record<string, OperatorReader>> = { ...placeOperators, ...stateOperators };
+
+export function readNarrow(view: View, reader: UserRecord, given: readonly Term[]): Narrowed | Refusal {
+  const terms = followWith(view, reader, given);
+  if ("kind" in terms) return terms;
+  const reading = newReading(view, reader);
   const predicates: Predicate[] = [];
   for (const term of terms) {
     const read = lookUp(operators, term.operator);
@@ -71,179 +86,116 @@ export function readNarrow(view: View, reader: UserRecord, terms: readonly Term[
     if (typeof result !== "function") return result;
     predicates.push(term.negated ? (candidate) => !result(candidate) : result);
   }
-  const hasChannelTerm = reading.channelId !== null || reading.topic !== null;
-  if (hasChannelTerm && reading.directIds !== null) {
+  const isInChannel = reading.channelId !== null || reading.topic !== null || reading.openChannels !== null;
+  if (isInChannel && (reading.directIds !== null || reading.directsWith !== null)) {
     return refuse.badNarrow("No message can be both a channel message and direct message");
   }
-  const source = sourceOf(reading);
   return {
-    source,
+    source: sourceOf(reading),
     includesHistory: includesHistory(reading, terms),
+    search: reading.searches.length === 0 ? null : joinSearches(reading.searches),
+    filed: reading.filed,
+    isUnreadOnly: reading.isUnreadOnly,
     matches: (candidate) => predicates.every((predicate) => predicate(candidate)),
   };
 }
 
+function newReading(view: View, reader: UserRecord): Reading {
+  return {
+    view,
+    reader,
+    channelId: null,
+    openChannels: null,
+    topic: null,
+    directIds: null,
+    directsWith: null,
+    messageId: null,
+    isFollowedOnly: false,
+    isStarredOnly: false,
+    isUnreadOnly: false,
+    isImpossible: false,
+    searches: [],
+    filed: [],
+  };
+}
+
+/**
+ * What of a narrow `first_unread` looks for: unread messages that are not muted (behaviour 5.4). Who looks at a muted channel by name
+ * wants to see it: there only a topic's own mute counts.
+ */
+export function unreadOf(view: View, reader: UserRecord, narrowed: Narrowed): Narrowed {
+  const isInChannel = narrowed.source.kind === "channel" || narrowed.source.kind === "conversation";
+  const unread = readNarrow(view, reader, [{ operator: "is", operand: "unread", negated: false }]);
+  if ("kind" in unread) return nothingNarrowed;
+  return {
+    ...narrowed,
+    includesHistory: false,
+    isUnreadOnly: true,
+    matches(candidate) {
+      if (!unread.matches(candidate) || !narrowed.matches(candidate)) return false;
+      const { channelId, topic } = candidate.conversation;
+      if (channelId === null) return true;
+      if (!isInChannel) return !isTopicMuted(view, reader.id, channelId, topic);
+      return visibilityPolicy(view, reader.id, channelId, topic) !== topicPolicies.muted;
+    },
+  };
+}
+
+const conversationOperators: ReadonlySet<string> = new Set(["channel", "stream", "topic", "subject", "dm", "pm-with"]);
+
+/**
+ * `with` names a message, and means the conversation where it stands now, whatever the other terms say of the place: so a link
+ * into a topic survives its renaming. A message that is gone or hidden leaves the other terms as they are.
+ */
+function followWith(view: View, reader: UserRecord, terms: readonly Term[]): readonly Term[] | Refusal {
+  const withs = terms.filter(({ operator }) => operator === "with");
+  const [named] = withs;
+  if (named === undefined) return terms;
+  const id = integerOf(named.operand);
+  if (id === null || named.negated) return refuse.badNarrow("Invalid 'with' operator");
+  if (withs.length > 1) return refuse.badNarrow("Duplicate 'with' operators.");
+  const others = terms.filter((term) => term !== named);
+  const message = view.row("messages", id);
+  const isReadable = message !== undefined && canReadMessage(view, reader, message);
+  const conversation = isReadable ? view.row("conversations", message.conversationId) : undefined;
+  if (conversation === undefined) return others;
+  const { channelId, topic, userIds } = conversation;
+  const place: Term[] =
+    channelId === null
+      ? [{ operator: "dm", operand: userIds ?? [], negated: false }]
+      : [
+          { operator: "channel", operand: channelId, negated: false },
+          { operator: "topic", operand: topic, negated: false },
+        ];
+  return [...others.filter(({ operator, negated }) => negated || !conversationOperators.has(operator)), ...place];
+}
+
 function includesHistory(reading: Reading, terms: readonly Term[]): boolean {
-  if (reading.channelId === null || terms.some((term) => term.operator === "is")) return false;
-  const channel = reading.view.channels.get(reading.channelId);
-  return channel !== undefined && hasContentAccess(reading.view, reading.reader, channel);
+  const { view, reader, channelId, openChannels } = reading;
+  if (terms.some((term) => term.operator === "is")) return false;
+  if (openChannels === "web-public") return true;
+  if (openChannels === "public" && !isGuest(reader)) return true;
+  const channel = channelId === null ? undefined : view.channels.get(channelId);
+  return channel !== undefined && hasContentAccess(view, reader, channel);
 }
 
 /** The narrowest place that holds every match. */
 function sourceOf(reading: Reading): Source {
-  const { view, channelId, topic, directIds } = reading;
+  const { view, channelId, topic, directIds, directsWith, messageId, openChannels } = reading;
   if (reading.isImpossible) return { kind: "nothing" };
-  if (directIds !== null) {
-    const named = view.row("directNames", directIds.join(","));
-    return named === undefined ? { kind: "nothing" } : { kind: "conversation", conversationId: named.id };
+  if (messageId !== null) return { kind: "message", id: messageId };
+  if (directIds !== null) return conversationSource(view.row("directNames", directIds.join(",")));
+  if (channelId !== null && topic !== null) {
+    return conversationSource(view.row("topicNames", [channelId, fold(topic)]));
   }
-  if (channelId === null) return { kind: "everything" };
-  if (topic === null) return { kind: "channel", channelId };
-  const named = view.row("topicNames", [channelId, fold(topic)]);
+  if (reading.isStarredOnly) return { kind: "starred" };
+  if (reading.isFollowedOnly) return { kind: "followed" };
+  if (directsWith !== null) return { kind: "directs", userId: directsWith.userId };
+  if (channelId !== null) return { kind: "channel", channelId };
+  if (openChannels !== null) return { kind: "open-channels", which: openChannels };
+  return topic === null ? { kind: "feed" } : { kind: "topic", topic };
+}
+
+function conversationSource(named: { readonly id: number } | undefined): Source {
   return named === undefined ? { kind: "nothing" } : { kind: "conversation", conversationId: named.id };
 }
-
-const readChannel: OperatorReader = ({ view, reader, ...rest }, term) => {
-  void rest;
-  const { operand } = term;
-  const byId = typeof operand === "number" || /^\d+$/.test(String(operand));
-  const channel =
-    (byId ? view.channels.get(Number(operand)) : undefined) ??
-    (typeof operand === "string" ? view.channels.byName(operand) : undefined);
-  const isKnown =
-    channel !== undefined &&
-    (hasContentAccess(view, reader, channel) || view.subscriptions.get(reader.id, channel.id) !== undefined);
-  if (!isKnown) return refuse.badNarrow(`unknown channel ${operand}`);
-  return ({ conversation }) => conversation.channelId === channel.id;
-};
-
-/** A positive channel term also says where to look. */
-const channelOperator: OperatorReader = (reading, term) => {
-  const predicate = readChannel(reading, term);
-  if (typeof predicate !== "function" || term.negated) return predicate;
-  const { view } = reading;
-  const named = typeof term.operand === "string" ? view.channels.byName(term.operand) : undefined;
-  const id = /^\d+$/.test(String(term.operand)) ? Number(term.operand) : null;
-  const channelId = id !== null && view.channels.get(id) !== undefined ? id : (named?.id ?? null);
-  if (reading.channelId !== null && reading.channelId !== channelId) reading.isImpossible = true;
-  reading.channelId = channelId;
-  return predicate;
-};
-
-const topicOperator: OperatorReader = (reading, term) => {
-  const topic = meantTopic(reading.view, String(term.operand));
-  if (!term.negated) reading.topic = topic;
-  const wanted = fold(topic);
-  return ({ conversation }) => conversation.userIds === null && fold(conversation.topic) === wanted;
-};
-
-function findPerson(view: View, operand: Term["operand"]): UserRecord | undefined {
-  if (typeof operand === "number") return view.users.get(operand);
-  return typeof operand === "string" ? personByAddress(view, operand) : undefined;
-}
-
-const senderOperator: OperatorReader = ({ view }, term) => {
-  const person = findPerson(view, term.operand);
-  if (person === undefined) return refuse.badNarrow(`unknown user ${term.operand}`);
-  return ({ message }) => message.senderId === person.id;
-};
-
-const directOperator: OperatorReader = (reading, term) => {
-  const { view, reader } = reading;
-  const operands: (string | number)[] =
-    typeof term.operand === "string" ? term.operand.split(",").map((part) => part.trim()) : [term.operand].flat();
-  const ids = new Set<number>([reader.id]);
-  for (const operand of operands) {
-    if (operand === "") continue;
-    const person = findPerson(view, operand);
-    if (person === undefined) return refuse.badNarrow(`unknown user in ${term.operand}`);
-    ids.add(person.id);
-  }
-  const wanted = [...ids].sort((a, b) => a - b);
-  if (!term.negated) reading.directIds = wanted;
-  const name = wanted.join(",");
-  return ({ conversation }) => conversation.userIds?.join(",") === name;
-};
-
-const directIncludingOperator: OperatorReader = ({ view }, term) => {
-  const person = findPerson(view, term.operand);
-  if (person === undefined) return refuse.badNarrow(`unknown user ${term.operand}`);
-  return ({ conversation }) => conversation.userIds?.includes(person.id) === true;
-};
-
-function isMention(view: View, reader: UserRecord, message: MessageRecord): boolean {
-  return (
-    message.mentionedUserIds.includes(reader.id) ||
-    hasTrait(message.traits, "mentionsChannel") ||
-    message.mentionedGroupIds.some((groupId) => isMember(view, reader, groupId))
-  );
-}
-
-const never: Predicate = () => false;
-
-/** States that no operation can bring about yet match nothing, which is the truth; one's own messages are read by rule. */
-const states: Readonly<Record<string, (reading: Reading) => Predicate>> = {
-  alerted: () => never,
-  followed: () => never,
-  muted: () => never,
-  starred: () => never,
-  unread:
-    ({ reader }) =>
-    ({ message }) =>
-      message.senderId !== reader.id,
-  dm:
-    () =>
-    ({ conversation }) =>
-      conversation.userIds !== null,
-  private:
-    () =>
-    ({ conversation }) =>
-      conversation.userIds !== null,
-  mentioned:
-    ({ view, reader }) =>
-    ({ message }) =>
-      isMention(view, reader, message),
-  resolved:
-    () =>
-    ({ conversation }) =>
-      conversation.userIds === null && conversation.topic.startsWith("✔ "),
-};
-
-const isOperator: OperatorReader = (reading, term) => {
-  const state = lookUp(states, String(term.operand));
-  return state === undefined ? refuse.badNarrow(`unknown 'is' operand ${term.operand}`) : state(reading);
-};
-
-const contents: Readonly<Record<string, Predicate>> = {
-  link: ({ message }) => hasTrait(message.traits, "hasLink"),
-  image: ({ message }) => hasTrait(message.traits, "hasImage"),
-  attachment: ({ message }) => hasTrait(message.traits, "hasAttachment"),
-  reaction: never,
-};
-
-const hasOperator: OperatorReader = (_reading, term) =>
-  lookUp(contents, String(term.operand)) ?? refuse.badNarrow(`unknown 'has' operand ${term.operand}`);
-
-const idOperator: OperatorReader = (_reading, term) => {
-  const id = /^\d{1,16}$/.test(String(term.operand)) ? Number(term.operand) : Number.NaN;
-  if (!Number.isSafeInteger(id)) return refuse.badNarrow("Invalid message ID");
-  return ({ message }) => message.id === id;
-};
-
-const nearOperator: OperatorReader = () => null;
-
-const operators: Readonly<Record<string, OperatorReader>> = {
-  channel: channelOperator,
-  stream: channelOperator,
-  topic: topicOperator,
-  subject: topicOperator,
-  sender: senderOperator,
-  from: senderOperator,
-  dm: directOperator,
-  "pm-with": directOperator,
-  "dm-including": directIncludingOperator,
-  is: isOperator,
-  has: hasOperator,
-  id: idOperator,
-  near: nearOperator,
-};

@@ -47,12 +47,23 @@ export function accountAt(view: View, viewer: UserRecord, address: string, host:
   return domain === dummyHost || domain === host.toLowerCase() ? view.users.get(id) : undefined;
 }
 
-/** Who is meant by an address: the account's own, or the dummy form of somebody whose address is hidden. */
-export function personByAddress(view: View, address: string): UserRecord | undefined {
+/**
+ * Who is meant by an address that the viewer is shown: the account's own, where the viewer may see it, or the dummy form that
+ * stands for a hidden one. An address that is not shown is nobody's: whoever guesses it learns nothing (S1).
+ */
+export function personByAddress(view: View, viewer: UserRecord, address: string): UserRecord | undefined {
   const known = view.users.byEmail(address);
-  if (known !== undefined) return known;
+  if (known !== undefined) {
+    const isShown = deliveryEmail(known, viewer) !== null && canAccessUser(view, viewer, known);
+    return isShown ? known : undefined;
+  }
   const user = view.users.get(dummyParts(address)?.[0] ?? 0);
-  return user !== undefined && apiEmail(user) === address.toLowerCase() ? user : undefined;
+  return user !== undefined && addressFor(view, viewer, user) === address.toLowerCase() ? user : undefined;
+}
+
+/** The address that a viewer is shown in messages and lists. */
+export function addressFor(view: View, viewer: UserRecord, user: UserRecord): string {
+  return canAccessUser(view, viewer, user) ? apiEmail(user) : dummyEmail(user);
 }
 
 /** The widest role that sees the address, by visibility (spec 2.3, email_address_visibility). */
@@ -164,6 +175,17 @@ export function canAccessUser(view: View, viewer: UserRecord, user: UserRecord):
   return sharesChannel(view, viewer, user) || sharesConversation(view, viewer.id, user.id);
 }
 
+/** The same when a direct conversation has ended. */
+export function canAccessUserWithout(
+  view: View,
+  viewer: UserRecord,
+  user: UserRecord,
+  conversationId: number,
+): boolean {
+  if (viewer.id === user.id || user.botType !== null || canAccessAllUsers(view, viewer)) return true;
+  return sharesChannel(view, viewer, user) || sharesConversation(view, viewer.id, user.id, conversationId);
+}
+
 function sharesChannel(view: View, viewer: UserRecord, user: UserRecord): boolean {
   for (const own of view.subscriptions.ofUser(viewer.id)) {
     if (own.isActive && view.subscriptions.isSubscribed(user.id, own.channelId)) return true;
@@ -171,9 +193,11 @@ function sharesChannel(view: View, viewer: UserRecord, user: UserRecord): boolea
   return false;
 }
 
-/** Whether two people are in one of the first's newest direct conversations. */
-export function sharesConversation(view: View, userId: number, otherId: number): boolean {
-  return conversationsOf(view, userId).some((id) => view.row("directConversations", [otherId, id]) !== undefined);
+/** Whether two people are in one of the first's newest direct conversations. @param exceptId one that does not count */
+export function sharesConversation(view: View, userId: number, otherId: number, exceptId = 0): boolean {
+  return conversationsOf(view, userId).some(
+    (id) => id !== exceptId && view.row("directConversations", [otherId, id]) !== undefined,
+  );
 }
 
 function conversationsOf(view: View, userId: number): number[] {

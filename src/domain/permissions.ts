@@ -13,6 +13,7 @@ import {
 } from "../../schemas/group-settings.ts";
 import type { ChannelRecord, MessageRecord, Stay, UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
+import { realmSetting } from "./realm-settings.ts";
 import type { View } from "./view.ts";
 
 export function isAdministrator(user: UserRecord): boolean {
@@ -29,8 +30,12 @@ const dayMs = 24 * 60 * 60 * 1000;
 export function isInSystemGroup(view: View, user: UserRecord, name: SystemGroupName): boolean {
   if (name === "role:nobody") return false;
   if (name !== "role:fullmembers" || user.role !== roles.member) return user.role <= systemGroups[name].roleMax;
-  const waitingDays = Number(view.realm.settings["waiting_period_threshold"] ?? 0);
-  return view.now - user.joinedAt >= waitingDays * dayMs;
+  return view.now - user.joinedAt >= waitingPeriodMs(view);
+}
+
+/** How long members are new. */
+export function waitingPeriodMs(view: View): number {
+  return realmSetting(view, "waiting_period_threshold") * dayMs;
 }
 
 /**

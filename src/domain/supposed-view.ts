@@ -9,6 +9,8 @@ import type { View } from "./view.ts";
 
 /** What is supposed to be there; null: gone. What is not named stays as it is. */
 export interface Supposition {
+  /** Another time, in milliseconds. */
+  readonly now?: number;
   readonly realm?: RealmRecord;
   readonly users?: ReadonlyMap<number, UserRecord>;
   readonly channels?: ReadonlyMap<number, ChannelRecord>;
@@ -18,8 +20,9 @@ export interface Supposition {
 }
 
 export function supposing(view: View, supposed: Supposition): View {
-  const { realm, users, channels } = supposed;
+  const { now, realm, users, channels } = supposed;
   return over(view, {
+    ...(now === undefined ? {} : { now }),
     ...(realm === undefined ? {} : { realm }),
     ...(users === undefined ? {} : { users: over(view.users, replacing(view.users, users)) }),
     ...(channels === undefined ? {} : { channels: over(view.channels, replacing(view.channels, channels)) }),

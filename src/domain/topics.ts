@@ -1,10 +1,11 @@
 /** Topic names: what a client means by one, and how the empty one is called (spec 2.4, 2.9, level 334; behaviour 1.8, 5.1). */
 import { limits } from "../../schemas/limits.ts";
+import { realmSetting } from "./realm-settings.ts";
 import { codePoints, truncate } from "./text.ts";
 import type { View } from "./view.ts";
 
 export function emptyTopicName(view: View): string {
-  return String(view.realm.settings["empty_topic_display_name"] ?? "general chat");
+  return realmSetting(view, "empty_topic_display_name");
 }
 
 /** Longer topics are cut, not refused, wherever they are named: so a stored name fits into a key, and any name finds it. */
@@ -15,8 +16,13 @@ export function cutTopic(topic: string): string {
 
 /** The topic that a client means: trimmed and cut, with the empty topic's display names read as empty. */
 export function meantTopic(view: View, topic: string): string {
+  return cutTopic(namedTopic(view, topic));
+}
+
+/** The same before it is cut. */
+export function namedTopic(view: View, topic: string): string {
   const trimmed = topic.trim();
-  return trimmed === emptyTopicName(view) || trimmed === "(no topic)" ? "" : cutTopic(trimmed);
+  return trimmed === emptyTopicName(view) || trimmed === "(no topic)" ? "" : trimmed;
 }
 
 /** The empty topic has a display name for clients that do not know it. */

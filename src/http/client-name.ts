@@ -13,3 +13,23 @@ export function clientName(userAgent: string): string {
   const known = lookUp(knownClients, product.toLowerCase());
   return known ?? product.slice(0, limits.client_name_code_points_max);
 }
+
+/** Programs in which people read what they write: there, a message that one sends is read (public API: read_by_sender). */
+const readingClients: ReadonlySet<string> = new Set([
+  "android",
+  "ios",
+  "snipe",
+  "website",
+  "zulipandroid",
+  "zulipdesktop",
+  "zulipelectron",
+  "zulipflutter",
+  "zulipios",
+  "zulipmobile",
+  "zulipterminal",
+]);
+
+/** Bots and scripts are not readers: what they send for somebody waits to be read by them. */
+export function isReadingClient(client: string): boolean {
+  return readingClients.has(client.toLowerCase());
+}

@@ -5,6 +5,7 @@
 import { command } from "../../actors/commands.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import { refuseEmailChange } from "../domain/own-account.ts";
 import { isEmailAddress } from "../domain/text.ts";
 import { type Call, callerOf, type Handled, type Performed } from "../runtime/calls.ts";
 import { type AskResult, ok } from "../runtime/entry.ts";
@@ -23,6 +24,8 @@ export async function startEmailChange(call: Call, email: string): Promise<Handl
   const caller = callerOf(call);
   const newEmail = email.trim();
   if (newEmail === caller.email) return ok({});
+  const refused = refuseEmailChange(call.realm.view, caller);
+  if (refused !== null) return refused;
   if (!isEmailAddress(newEmail, limits.email_code_points_max)) return refuse.badRequest("Enter a valid email address.");
   const key = newApiKey();
   // What the client calls this server is the client's word: a link is made of a host and nothing else.
@@ -68,7 +71,7 @@ function refusalPage(refused: Exclude<AskResult, { kind: "ok" }>): Performed {
     case "USER_DEACTIVATED":
       return refusedPage(404, "This account is deactivated.");
     case "BAD_REQUEST":
-      return refusedPage(400, "This address belongs to another account by now.");
+      return refusedPage(400, refused.msg);
     default:
       return refusedPage(503, "This cannot be done now. Try again later.");
   }

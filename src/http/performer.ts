@@ -7,8 +7,9 @@ import type { UploadDeclaration } from "../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { isAdministrator, isGuest } from "../domain/permissions.ts";
+import { concealer } from "../queries/unknown-people.ts";
 import type { Binding, Handled, Perform, Performed, RawCall, UploadedFile } from "../runtime/calls.ts";
-import { bodyOf, type IdempotencyClaim, statusOf } from "../runtime/entry.ts";
+import { bodyOf, type IdempotencyClaim, ok, statusOf } from "../runtime/entry.ts";
 import { refuseWriteOnly } from "./authentication.ts";
 import { compileParameters, type ParameterReader, type ParsedParams } from "./parameters.ts";
 import { countFailedKey, personName, type RateLimits, type RateState } from "./rate-limits.ts";
@@ -166,7 +167,7 @@ function run(
   options: PerformerOptions,
 ): Performed | Promise<Performed> {
   const give = (handled: Handled) =>
-    performed(handled, { ignored: parsed.ignored, headers, ifNoneMatch: call.ifNoneMatch });
+    performed(concealed(call, handled), { ignored: parsed.ignored, headers, ifNoneMatch: call.ifNoneMatch });
   const fail = (error: unknown) => {
     options.reportBug(error, route.endpoint.operationId);
     return refused(refuse.internalError(), headers);
@@ -189,6 +190,13 @@ function run(
   } catch (error) {
     return fail(error);
   }
+}
+
+/** Whoever may not know everybody is told of nobody else (S1). Answers that are encoded already say nothing of people, or were looked through. */
+function concealed({ realm, credentials }: RawCall, handled: Handled): Handled {
+  if (handled.kind !== "ok" || !("caller" in credentials)) return handled;
+  const hidden = concealer(realm.view, credentials.caller);
+  return hidden === null ? handled : ok(hidden.conceal(handled.answer));
 }
 
 interface Framing {

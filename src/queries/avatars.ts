@@ -11,6 +11,7 @@ import {
   personByAddress,
   uploadedAvatar,
 } from "../domain/people.ts";
+import { realmSetting } from "../domain/realm-settings.ts";
 import { isEmailAddress } from "../domain/text.ts";
 import type { View } from "../domain/view.ts";
 
@@ -23,7 +24,7 @@ const firstVersion = 1;
 export function avatarAddress(view: View, viewer: UserRecord | null, who: string, isMedium: boolean): string | null {
   const isId = /^\d{1,15}$/.test(who);
   if (!isId && !isEmailAddress(who, limits.email_code_points_max)) return null;
-  const user = isId ? view.users.get(Number(who)) : personByAddress(view, who);
+  const user = isId ? view.users.get(Number(who)) : viewer === null ? undefined : personByAddress(view, viewer, who);
   if (
     viewer !== null &&
     user !== undefined &&
@@ -33,7 +34,7 @@ export function avatarAddress(view: View, viewer: UserRecord | null, who: string
     return uploadedAvatar(user, isMedium) ?? computedAvatar(apiEmail(user), user.avatarVersion, isMedium);
   }
   // By id, a spectator sees what GET /users would show; by address, nothing that says whether there is such an account (S1).
-  if (isId && user !== undefined && viewer === null && view.realm.settings["enable_spectator_access"] === true) {
+  if (isId && user !== undefined && viewer === null && realmSetting(view, "enable_spectator_access")) {
     return avatarForSpectator(user, isMedium);
   }
   return computedAvatar(isId ? `user${who}@` : who, firstVersion, isMedium);

@@ -1,29 +1,21 @@
 /** Channel and subscription records as reads and events give them (spec 2.4; behaviour 2.3). */
 import { channelGroupSettingNames } from "../../schemas/group-settings.ts";
+import { limits } from "../../schemas/limits.ts";
 import type { ChannelRecord, SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
+import { subscriptionNotificationNames } from "../../schemas/subscriptions.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import { shownGroupValue } from "../domain/group-values.ts";
-import { lookUp } from "../domain/look-up.ts";
-import { channelGroupId, hasMetadataAccess } from "../domain/permissions.ts";
+import { channelGroupId, hasContentAccess, hasMetadataAccess } from "../domain/permissions.ts";
+import { isAnnouncementOnly, postPolicy } from "../domain/post-policy.ts";
 import { seconds } from "../domain/presence.ts";
 import { compareText } from "../domain/text.ts";
 import type { View } from "../domain/view.ts";
+import { type SubscriberLists, subscriberField } from "./subscriptions.ts";
 
-/** Derived from can_send_message_group for older clients (behaviour 3.7). */
-const postPolicies: Readonly<Record<string, number>> = {
-  "role:everyone": 1,
-  "role:administrators": 2,
-  "role:fullmembers": 3,
-  "role:moderators": 4,
-};
-
-function postPolicy(view: View, channel: ChannelRecord): number {
-  const name = view.groups.get(channelGroupId(view, channel, "can_send_message_group"))?.name;
-  return lookUp(postPolicies, name ?? "") ?? 1;
-}
+const dayMs = 24 * 60 * 60 * 1000;
 
 export function channelBody(view: View, channel: ChannelRecord): Record<string, unknown> {
-  const policy = postPolicy(view, channel);
+  const policy = postPolicy(view, channelGroupId(view, channel, "can_send_message_group"));
   const body: Record<string, unknown> = {
     stream_id: channel.id,
     name: channel.name,
@@ -35,8 +27,8 @@ export function channelBody(view: View, channel: ChannelRecord): Record<string, 
     is_web_public: channel.isWebPublic,
     history_public_to_subscribers: channel.isHistoryPublic,
     is_archived: channel.isArchived,
-    is_recently_active: true,
-    is_announcement_only: policy === 2,
+    is_recently_active: isRecentlyActive(view, channel),
+    is_announcement_only: isAnnouncementOnly(policy),
     stream_post_policy: policy,
     stream_weekly_traffic: null,
     subscriber_count: view.subscriptions.ofChannel(channel.id).size,
@@ -49,19 +41,21 @@ export function channelBody(view: View, channel: ChannelRecord): Record<string, 
   return body;
 }
 
-/** Whether a client that asked for lists of subscribers gets them whole; null values inherit the person's setting. */
-export interface SubscriptionOptions {
-  readonly includeSubscribers: boolean;
-  readonly allowsNullNotifications: boolean;
+/** Whether anything was written in the last half year; new channels are active without a look (behaviour 2.3). */
+function isRecentlyActive(view: View, channel: ChannelRecord): boolean {
+  const since = view.now - limits.channel_inactive_days * dayMs;
+  if (channel.createdAt >= since) return true;
+  const range = { start: [channel.id, Number.MAX_SAFE_INTEGER], end: [channel.id], reverse: true, limit: 1 };
+  const [last] = view.keys("channelMessages", range);
+  const message = last === undefined ? undefined : view.row("messages", last[1]);
+  return message !== undefined && message.sentAt >= since;
 }
 
-const notificationFields = [
-  "desktop_notifications",
-  "audible_notifications",
-  "push_notifications",
-  "email_notifications",
-  "wildcard_mentions_notify",
-] as const;
+/** Which lists of subscribers a client asked for; null values inherit the person's setting. */
+export interface SubscriptionOptions {
+  readonly subscriberLists: SubscriberLists;
+  readonly allowsNullNotifications: boolean;
+}
 
 /** The personal setting that a null stands for (spec 2.3). */
 const inherited = {
@@ -84,17 +78,11 @@ export function subscriptionBody(
   body["in_home_view"] = !subscription.isMuted;
   body["pin_to_top"] = subscription.pinToTop;
   const user = view.users.get(subscription.userId) ?? { settings: {} };
-  notificationFields.forEach((name, index) => {
+  subscriptionNotificationNames.forEach((name, index) => {
     const own = subscription.notifications[index] ?? null;
     body[name] = own ?? (options.allowsNullNotifications ? null : userSetting(user, inherited[name]));
   });
-  if (options.includeSubscribers) body["subscribers"] = subscriberIds(view, channel.id);
-  return body;
-}
-
-/** Ascending. */
-export function subscriberIds(view: View, channelId: number): number[] {
-  return [...view.subscriptions.ofChannel(channelId)].sort((a, b) => a - b);
+  return Object.assign(body, subscriberField(view, channel.id, options.subscriberLists));
 }
 
 /** The caller's channels, by name. */
@@ -123,6 +111,37 @@ export function byName(a: ChannelRecord, b: ChannelRecord): number {
 /** Channels that the person may know of, by name. */
 export function visibleChannels(view: View, user: UserRecord): ChannelRecord[] {
   return [...view.channels.all()].filter((channel) => hasMetadataAccess(view, user, channel)).sort(byName);
+}
+
+/** Which channels GET /streams is asked for (OpenAPI, get-streams). */
+export interface ChannelChoice {
+  readonly include_public: boolean;
+  readonly include_web_public: boolean;
+  readonly include_subscribed: boolean;
+  readonly include_all: boolean;
+  readonly include_all_active: boolean;
+  readonly include_default: boolean;
+  readonly include_owner_subscribed: boolean;
+  readonly include_can_access_content: boolean;
+  readonly exclude_archived: boolean;
+}
+
+/** By name. What a bot's owner is subscribed to, the bot may ask for; all else is what the person may know of. */
+export function chosenChannels(view: View, user: UserRecord, choice: ChannelChoice): ChannelRecord[] {
+  const ownerId = choice.include_owner_subscribed ? user.botOwnerId : null;
+  const isOwners = ({ id }: ChannelRecord) => ownerId !== null && view.subscriptions.isSubscribed(ownerId, id);
+  const isChosen = (channel: ChannelRecord) =>
+    choice.include_all ||
+    choice.include_all_active ||
+    (choice.include_subscribed && view.subscriptions.isSubscribed(user.id, channel.id)) ||
+    (choice.include_public && !channel.isPrivate) ||
+    (choice.include_web_public && channel.isWebPublic) ||
+    (choice.include_default && channel.isDefault) ||
+    (choice.include_can_access_content && hasContentAccess(view, user, channel));
+  return [...view.channels.all()]
+    .filter((channel) => !choice.exclude_archived || !channel.isArchived)
+    .filter((channel) => isOwners(channel) || (isChosen(channel) && hasMetadataAccess(view, user, channel)))
+    .sort(byName);
 }
 
 /** Channels that new people join, ascending. */

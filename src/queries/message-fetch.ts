@@ -1,13 +1,16 @@
 /**
- * GET /messages (behaviour 5.4): walks the narrowest index from the anchor both ways. A long walk has a budget and goes on in
- * a later pass of the loop by seeking again, so that it delays nobody; it ends with the index, or when the caller hangs up.
+ * GET /messages (behaviour 5.4): walks the indexes of a narrow from the anchor both ways. A long walk has a budget and goes on in
+ * a later pass of the loop by seeking again, so that it delays nobody; it ends with the indexes, or when the caller hangs up.
+ * It sees messages up to the one that was the newest when it began: what comes meanwhile comes as an event.
  */
 import { limits } from "../../schemas/limits.ts";
 import type { MessageRecord, UserRecord } from "../../schemas/records.ts";
 import type { Narrowed } from "../domain/narrow.ts";
 import { canReadMessage } from "../domain/permissions.ts";
+import { isReceived } from "../domain/read-state.ts";
 import type { View } from "../domain/view.ts";
-import { isReceived } from "./messages.ts";
+import type { Step } from "./id-streams.ts";
+import { type Plan, type PlanKind, planOf } from "./message-plan.ts";
 
 export interface FetchRange {
   readonly anchor: number;
@@ -24,16 +27,7 @@ export interface Fetched {
   readonly foundNewest: boolean;
 }
 
-const rowsPerSeek = 200;
-
-export async function fetchMessages(
-  view: View,
-  reader: UserRecord,
-  narrowed: Narrowed,
-  range: FetchRange,
-  isAbandoned: () => boolean,
-): Promise<Fetched> {
-  const walk = new Walk(view, reader, narrowed, isAbandoned);
+export async function fetchMessages(walk: MessageWalk, range: FetchRange): Promise<Fetched> {
   const older = await walk.collect(range.anchor - 1, -1, range.before);
   const newer = await walk.collect(range.anchor + 1, 1, range.after);
   const anchored = range.includesAnchor ? walk.at(range.anchor) : null;
@@ -46,56 +40,39 @@ export async function fetchMessages(
   };
 }
 
-interface Collected {
+export interface Collected {
   readonly messages: MessageRecord[];
   /** Nothing more lies in that direction. */
   readonly isExhausted: boolean;
 }
 
-class Walk {
+/** A seek costs a fraction of a message that is looked at. */
+const seeksPerRow = 4;
+
+export class MessageWalk {
   readonly #view: View;
   readonly #reader: UserRecord;
   readonly #narrowed: Narrowed;
-  #rowsInPass = 0;
-
-  readonly #isAbandoned: () => boolean;
+  /** Whether whoever asked has hung up. */
+  readonly isAbandoned: () => boolean;
+  readonly #newest: number;
+  #plan: PlanKind = "dense";
+  /** Messages that the dense plan looked at. */
+  #looked = 0;
+  #seeks = 0;
+  #rows = 0;
 
   constructor(view: View, reader: UserRecord, narrowed: Narrowed, isAbandoned: () => boolean) {
-    this.#isAbandoned = isAbandoned;
     this.#view = view;
     this.#reader = reader;
     this.#narrowed = narrowed;
+    this.isAbandoned = isAbandoned;
+    this.#newest = view.counter("message");
   }
 
-  /** The message with exactly this id, if it matches. */
+  /** The message with exactly this id, if it matches and the reader is shown it. */
   at(id: number): MessageRecord | null {
-    const [found] = this.#ids(id, 1, 1);
-    return found === id ? this.#take(id) : null;
-  }
-
-  /** Up to `count` matches from `start` on, in the direction of `step`. */
-  async collect(start: number, step: 1 | -1, count: number): Promise<Collected> {
-    const messages: MessageRecord[] = [];
-    let next = start;
-    while (messages.length < count) {
-      const ids = this.#ids(next, step, rowsPerSeek);
-      for (const id of ids) {
-        const message = this.#take(id);
-        if (message !== null) messages.push(message);
-        if (messages.length === count) break;
-      }
-      if (messages.length === count) break;
-      if (ids.length < rowsPerSeek) return { messages, isExhausted: true };
-      next = (ids.at(-1) ?? next) + step;
-      await this.#yieldLoop();
-      if (this.#isAbandoned()) return { messages, isExhausted: false };
-    }
-    // Exactly enough: is there any more? The public API calls it exhausted only when there were fewer than asked for.
-    return { messages, isExhausted: false };
-  }
-
-  #take(id: number): MessageRecord | null {
-    this.#rowsInPass++;
+    this.#rows++;
     const view = this.#view;
     const message = view.row("messages", id);
     if (message === undefined) return null;
@@ -105,35 +82,68 @@ class Walk {
     return this.#narrowed.includesHistory || isReceived(view, this.#reader, message) ? message : null;
   }
 
-  /** Ids of the source from `start` on; fewer than `limit` means that there are no more. */
-  #ids(start: number, step: 1 | -1, limit: number): number[] {
-    if (start < 0) return [];
-    const reverse = step < 0;
-    const { source } = this.#narrowed;
-    const last = reverse ? 0 : Number.MAX_SAFE_INTEGER;
-    switch (source.kind) {
-      case "nothing":
-        return [];
-      case "everything":
-        return this.#view.keys("messages", { start, ...(reverse ? {} : { end: last }), reverse, limit });
-      case "channel": {
-        const id = source.channelId;
-        const found = this.#view.keys("channelMessages", { start: [id, start], end: [id, last], reverse, limit });
-        return found.map(([, messageId]) => messageId);
-      }
-      case "conversation": {
-        const id = source.conversationId;
-        const found = this.#view.keys("conversationMessages", { start: [id, start], end: [id, last], reverse, limit });
-        return found.map(([, messageId]) => messageId);
-      }
-      default:
-        return source satisfies never;
+  /** Up to `count` matches from `start` on, in the direction of `step`. */
+  async collect(start: number, step: Step, count: number): Promise<Collected> {
+    const messages: MessageRecord[] = [];
+    let next = step === 1 ? Math.max(start, 0) : Math.min(start, this.#newest);
+    // Exactly enough: is there any more? The public API calls it exhausted only when there were fewer than asked for.
+    while (messages.length < count) {
+      const end = this.#pass(messages, next, step, count);
+      if (end === null) return { messages, isExhausted: true };
+      next = end;
+      if (messages.length === count) break;
+      await new Promise<void>((resolve) => setImmediate(resolve));
+      if (this.isAbandoned()) return { messages, isExhausted: false };
     }
+    return { messages, isExhausted: false };
   }
 
-  async #yieldLoop(): Promise<void> {
-    if (this.#rowsInPass < limits.narrow_rows_per_pass_max) return;
-    this.#rowsInPass = 0;
-    await new Promise<void>((resolve) => setImmediate(resolve));
+  /** Adds matches until there are enough or the pass's budget is spent. @returns where to go on; null: there is no more */
+  #pass(messages: MessageRecord[], start: number, step: Step, count: number): number | null {
+    let plan = planOf(this.#view, this.#reader, this.#narrowed, step, this.#plan);
+    this.#rows = 0;
+    this.#seeks = 0;
+    let next = start;
+    while (messages.length < count && !this.#isSpent()) {
+      const found = this.#agreed(plan, next);
+      if (found === null || found.id > this.#newest) return null;
+      next = found.id;
+      if (!found.isAgreed) break;
+      const message = this.at(found.id);
+      if (message !== null) messages.push(message);
+      next += step;
+      plan = this.#reconsidered(plan, step);
+    }
+    return next;
+  }
+
+  #isSpent(): boolean {
+    return this.#rows + this.#seeks / seeksPerRow >= limits.narrow_rows_per_pass_max;
+  }
+
+  /** The next id that all streams have, each moves the others forward; or how far they came when the budget was spent. */
+  #agreed({ streams }: Plan, from: number): { readonly id: number; readonly isAgreed: boolean } | null {
+    let at = from;
+    let agreeing = 0;
+    while (!this.#isSpent()) {
+      for (const stream of streams) {
+        this.#seeks++;
+        const id = stream.seek(at);
+        if (id === null) return null;
+        agreeing = id === at ? agreeing + 1 : 1;
+        at = id;
+        if (agreeing >= streams.length) return { id: at, isAgreed: true };
+      }
+    }
+    return { id: at, isAgreed: false };
+  }
+
+  /** The newest messages hold little of what is wanted: the places are merged instead. */
+  #reconsidered(plan: Plan, step: Step): Plan {
+    if (plan.patience === null || this.#plan === "sparse") return plan;
+    this.#looked++;
+    if (this.#looked < plan.patience) return plan;
+    this.#plan = "sparse";
+    return planOf(this.#view, this.#reader, this.#narrowed, step, this.#plan);
   }
 }

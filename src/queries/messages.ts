@@ -1,13 +1,14 @@
-/** The message object (spec 2.9) in its variants, and the flags of a reader. */
+/** The message object (spec 2.9) in its variants. */
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
 import { renderTopicLinks } from "../domain/markdown/render.ts";
 import { apiEmail, avatarUrl } from "../domain/people.ts";
-import { hasReceived, isMember } from "../domain/permissions.ts";
 import { seconds } from "../domain/presence.ts";
 import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
+import { changeFields } from "./message-history.ts";
+import { reactionBodies } from "./reactions.ts";
 
 /** What shapes a message for a client. Two clients with equal options get equal bytes. */
 export interface MessageOptions {
@@ -36,13 +37,14 @@ export function messageBody(
     timestamp: seconds(message.sentAt),
     client: message.client,
     is_me_message: hasTrait(message.traits, "isMe"),
-    reactions: [],
+    reactions: reactionBodies(view, message),
     submessages: [],
     sender_full_name: sender.fullName,
     sender_email: apiEmail(sender),
     sender_realm_str: view.realm.label,
     avatar_url: avatarUrl(sender, options.clientGravatar),
     ...place,
+    ...changeFields(view, message, conversation, options.allowEmptyTopicName),
   };
 }
 
@@ -55,7 +57,7 @@ function channelPlace(view: View, conversation: ConversationRecord, options: Mes
     display_recipient: channel.name,
     recipient_id: channel.recipientId,
     subject: shownTopic(view, conversation.topic, options.allowEmptyTopicName),
-    topic_links: renderTopicLinks(conversation.topic, []),
+    topic_links: renderTopicLinks(conversation.topic, view.linkifiers),
   };
 }
 
@@ -75,35 +77,6 @@ function directPlace(view: View, conversation: ConversationRecord) {
     subject: "",
     topic_links: [],
   };
-}
-
-/** Flags of a message for a reader (behaviour 5.2). One's own messages are read by rule (architecture, Read state). */
-export function flagsOf(view: View, reader: UserRecord, message: MessageRecord): string[] {
-  const flags: string[] = [];
-  const isHistorical = !isReceived(view, reader, message);
-  if (message.senderId === reader.id || isHistorical) flags.push("read");
-  if (isHistorical) flags.push("historical");
-  if (message.mentionedUserIds.length > 0 || message.mentionedGroupIds.length > 0) {
-    if (isMentioned(view, reader, message)) flags.push("mentioned");
-  }
-  if (hasTrait(message.traits, "mentionsChannel")) flags.push("stream_wildcard_mentioned", "wildcard_mentioned");
-  return flags;
-}
-
-export function isMentioned(view: View, reader: UserRecord, message: MessageRecord): boolean {
-  return (
-    message.mentionedUserIds.includes(reader.id) ||
-    message.mentionedGroupIds.some((groupId) => isMember(view, reader, groupId))
-  );
-}
-
-/** Whether it arrived while the reader was there; direct messages always did. */
-export function isReceived(view: View, reader: UserRecord, message: MessageRecord): boolean {
-  const conversation = view.row("conversations", message.conversationId);
-  if (conversation === undefined) return false;
-  if (conversation.userIds !== null) return conversation.userIds.includes(reader.id);
-  const subscription = view.subscriptions.get(reader.id, conversation.channelId ?? 0);
-  return subscription !== undefined && hasReceived(subscription.stays, message.id);
 }
 
 /** The newest message that the person received (OpenAPI, register): one look per channel and conversation; -1: none. */

@@ -2,7 +2,7 @@
 
 import type { PresenceRecord, UserRecord } from "../../schemas/records.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
-import { apiEmail, canAccessUser } from "../domain/people.ts";
+import { addressFor, canAccessUser } from "../domain/people.ts";
 import { type LegacyPresence, legacyPresence, type ModernPresence, modernPresence } from "../domain/presence.ts";
 import type { View } from "../domain/view.ts";
 
@@ -46,7 +46,7 @@ export function presenceState(
     if (user === undefined || !isShown(view, caller, user, query)) continue;
     newest = Math.max(newest, row.updateId);
     if (query.isModern) presences[user.id] = modernPresence(row, user.joinedAt);
-    else presences[apiEmail(user)] = legacyPair(row);
+    else presences[addressFor(view, caller, user)] = legacyPair(row);
   }
   return { presences, presence_last_update_id: newest, server_timestamp: view.now / 1000 };
 }

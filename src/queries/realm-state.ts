@@ -5,16 +5,20 @@ import {
   type GroupSetting,
   realmGroupSettingNames,
   realmGroupSettings,
+  systemGroupNames,
   userGroupSettings,
 } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
 import { externalAccounts } from "../../schemas/profile-fields.ts";
-import { realmSettings } from "../../schemas/realm-settings.ts";
+import { publishedAs, realmSettingRows } from "../../schemas/realm-settings.ts";
 import { botDomain } from "../domain/bots.ts";
 import { shownGroupValue } from "../domain/group-values.ts";
 import { realmGroupId } from "../domain/permissions.ts";
 import { seconds } from "../domain/presence.ts";
+import { realmSetting, settingValueOf } from "../domain/realm-settings.ts";
+import { olderPolicies } from "./older-policies.ts";
 import { realmUrls } from "./server-settings.ts";
+import { jitsiServerUrl, serverState } from "./server-state.ts";
 import type { Section } from "./state-section.ts";
 
 /** What may hold each permission, for clients that show settings (behaviour 3.9). */
@@ -30,7 +34,7 @@ function supportedPermissions() {
           allow_everyone_group: allowsGuests(setting),
           default_group_name: setting.default === "creator" ? creator : setting.default,
           default_for_system_groups: ofSystemGroups,
-          allowed_system_groups: setting.requiresSystemGroup ? setting.allowedSystemGroups : [],
+          allowed_system_groups: isToldByFlags(setting) ? [] : setting.allowedSystemGroups,
         },
       ]),
     );
@@ -41,12 +45,23 @@ function supportedPermissions() {
   };
 }
 
+/** Clients take an empty list for every system group that the flags do not exclude. */
+function isToldByFlags({ requiresSystemGroup, allowedSystemGroups }: GroupSetting): boolean {
+  const byFlags = systemGroupNames.filter(
+    (name) =>
+      name !== "role:internet" &&
+      (allowedSystemGroups.includes(name) || (name !== "role:nobody" && name !== "role:everyone")),
+  );
+  return !requiresSystemGroup && byFlags.length === allowedSystemGroups.length;
+}
+
 /** Spec 8: maxima that clients learn here (D8), and the constants of presence and typing. */
 const publishedLimits = {
   max_stream_name_length: limits.channel_name_code_points_max,
   max_stream_description_length: limits.channel_description_code_points_max,
   max_channel_folder_name_length: limits.channel_folder_name_code_points_max,
   max_channel_folder_description_length: limits.channel_folder_description_code_points_max,
+  max_bulk_new_subscription_messages: limits.new_subscription_messages_max,
   max_topic_length: limits.topic_code_points_max,
   max_message_length: limits.message_code_points_max,
   max_avatar_file_size_mib: limits.avatar_bytes_max / (1024 * 1024),
@@ -60,35 +75,29 @@ const publishedLimits = {
   server_supported_permission_settings: supportedPermissions(),
 } as const;
 
-export const realmState: Section = (view, _user, { siteUrl }) => ({
+export const realmState: Section = (view, _user, { siteUrl, webPublicStreamsEnabled }) => ({
   ...realmUrls(view, siteUrl),
-  realm_name: view.realm.name,
   realm_bot_domain: botDomain(siteUrl),
   realm_default_external_accounts: externalAccounts,
   realm_is_zephyr_mirror_realm: false,
   realm_icon_url: `${siteUrl}/avatar/realm-icon`,
   realm_icon_source: "G",
-  realm_mandatory_topics: view.realm.settings["topics_policy"] === "disable_empty_topic",
-  realm_signup_announcements_stream_id: -1,
-  realm_zulip_update_announcements_stream_id: -1,
-  realm_moderation_request_channel_id: -1,
+  realm_logo_url: `${siteUrl}/avatar/realm-icon`,
+  realm_logo_source: "D",
+  realm_night_logo_url: `${siteUrl}/avatar/realm-icon`,
+  realm_night_logo_source: "D",
+  jitsi_server_url: realmSetting(view, "jitsi_server_url") ?? jitsiServerUrl,
+  server_web_public_streams_enabled: webPublicStreamsEnabled,
+  realm_mandatory_topics: realmSetting(view, "topics_policy") === "disable_empty_topic",
+  realm_allow_edit_history: realmSetting(view, "message_edit_history_visibility_policy") !== "none",
   password_min_length: limits.password_code_points_min,
   realm_date_created: seconds(view.realm.createdAt),
   realm_presence_disabled: false,
-  realm_default_language: "en",
-  realm_message_retention_days: -1,
-  realm_allow_edit_history: true,
-  realm_invite_required: true,
-  realm_emails_restricted_to_domains: false,
-  realm_new_stream_announcements_stream_id: view.realm.settings["new_stream_announcements_stream_id"] ?? -1,
-  ...Object.fromEntries(
-    Object.entries(realmSettings).map(([name, setting]) => [
-      setting.publishedAs,
-      view.realm.settings[name] ?? setting.default,
-    ]),
-  ),
+  ...Object.fromEntries(realmSettingRows.map(([name]) => [publishedAs(name), settingValueOf(view.realm, name)])),
   ...Object.fromEntries(
     realmGroupSettingNames.map((name) => [`realm_${name}`, shownGroupValue(view, realmGroupId(view, name))]),
   ),
+  ...olderPolicies(view),
+  ...serverState,
   ...publishedLimits,
 });

@@ -1,5 +1,6 @@
 /** GET /server_settings (behaviour 11) and the addresses of a realm. */
 import { featureLevel, serverVersion } from "../../schemas/server.ts";
+import { realmSetting } from "../domain/realm-settings.ts";
 import type { View } from "../domain/view.ts";
 
 /** The realm's address as the client called it; `realm_uri` is the older name of the same. */
@@ -24,7 +25,7 @@ export function serverSettings(view: View, siteUrl: string) {
     email_auth_enabled: true,
     require_email_format_usernames: true,
     ...realmUrls(view, siteUrl),
-    realm_description: String(view.realm.settings["description"] ?? ""),
-    realm_web_public_access_enabled: view.realm.settings["enable_spectator_access"] === true,
+    realm_description: realmSetting(view, "description"),
+    realm_web_public_access_enabled: realmSetting(view, "enable_spectator_access"),
   };
 }

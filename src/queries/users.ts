@@ -2,6 +2,7 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { canAccessUser, knownPeople, type UserBody, userBody } from "../domain/people.ts";
+import { realmSetting } from "../domain/realm-settings.ts";
 import type { View } from "../domain/view.ts";
 import { type ProfileDatumBody, profileData } from "./profile-data.ts";
 
@@ -26,7 +27,7 @@ export function memberBody(
 
 /** Whether there is somebody to list for: spectators only where the organization lets them in (D27). */
 export function checkSpectator(view: View, viewer: UserRecord | null): Refusal | null {
-  return viewer === null && view.realm.settings["enable_spectator_access"] !== true ? refuse.notLoggedIn() : null;
+  return viewer === null && !realmSetting(view, "enable_spectator_access") ? refuse.notLoggedIn() : null;
 }
 
 /** Those with the given ids, ascending; unknown ids, and people of whom the viewer may not know, are left out. */

@@ -1,8 +1,15 @@
 /** Who gets an event (realtime.md): live from who is there now, at replay from who was there then and may still (E2, S1). */
-import type { EventRecord, UserRecord } from "../../schemas/records.ts";
+import type { ChannelRecord, EventRecord, Openness, UserRecord } from "../../schemas/records.ts";
 import { hasMetadataAccess, hasMetadataAccessUnsubscribed, hasReceived, isGuest } from "../domain/permissions.ts";
 import type { View } from "../domain/view.ts";
 import type { LiveQueue } from "./queue.ts";
+
+/** What a channel was to outsiders when it was less open than now; where nothing is said, it was as it is. */
+const closed: Readonly<Record<Openness, Partial<ChannelRecord>>> = {
+  private: { isPrivate: true, isWebPublic: false },
+  public: { isWebPublic: false },
+  "web-public": {},
+};
 
 /** Whether a queue's owner was in the audience when the event happened. */
 export function wasAddressed(view: View, record: EventRecord, user: UserRecord, queue: LiveQueue): boolean {
@@ -22,9 +29,10 @@ export function wasAddressed(view: View, record: EventRecord, user: UserRecord, 
     case "channel-watchers": {
       const channel = view.channels.get(audience.id);
       if (channel === undefined || audience.except.includes(user.id)) return false;
+      const then = { ...channel, ...closed[audience.openness ?? "web-public"] };
       // Sight that comes from a subscription counts only where the subscription was there then.
       return (
-        hasMetadataAccessUnsubscribed(view, user, channel) ||
+        (hasMetadataAccessUnsubscribed(view, user, channel) && hasMetadataAccessUnsubscribed(view, user, then)) ||
         (hasMetadataAccess(view, user, channel) && wasSubscribedAt(view, user.id, channel.id, record.position))
       );
     }
@@ -33,16 +41,20 @@ export function wasAddressed(view: View, record: EventRecord, user: UserRecord, 
   }
 }
 
+/** Events of what becomes of messages: they concern whoever received one, also when they have left since (behaviour 7). */
+export const changeTypes: ReadonlySet<string> = new Set(["delete_message", "update_message", "reaction"]);
+
 /**
- * Whether a person has left a public channel with one of the messages that are deleted now: a copy that must go, too
+ * Whether a person has left a public channel with one of the messages that are deleted or changed now: a copy that must follow
  * (behaviour 7). In private channels what one could read ends with the subscription.
  */
 export function holdsCopy(view: View, record: EventRecord, userId: number): boolean {
-  const { audience } = record;
-  if (record.type !== "delete_message" || audience.to !== "channel") return false;
+  const { audience, body } = record;
+  if (!changeTypes.has(record.type) || audience.to !== "channel" || body["is_arrival"] === true) return false;
   if (view.channels.get(audience.id)?.isPrivate !== false) return false;
   const stays = view.subscriptions.get(userId, audience.id)?.stays ?? [];
-  return (record.body["message_ids"] as readonly number[]).some((id) => hasReceived(stays, id));
+  const ids = (body["message_ids"] ?? [body["message_id"]]) as readonly number[];
+  return ids.some((id) => hasReceived(stays, id));
 }
 
 /** Stays are half-open in positions (records.ts, Stay). */

@@ -3,19 +3,27 @@
  * sent is built from the current rows, so that a replay shows what is there now (architecture, Event log).
  */
 import type { EventRecord, UserRecord } from "../../schemas/records.ts";
-import { lookUp } from "../domain/look-up.ts";
+import { flagsOf } from "../domain/message-flags.ts";
 import { apiEmail, canAccessUser } from "../domain/people.ts";
-import { canReadMessage, hasMetadataAccess, hasReceived, isGuest } from "../domain/permissions.ts";
+import { canReadMessage, hasReceived, isGuest } from "../domain/permissions.ts";
 import { legacyPresence, modernPresence } from "../domain/presence.ts";
 import { profileFieldBodies } from "../domain/profiles.ts";
 import { statusBody } from "../domain/status.ts";
+import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
-import { channelBody, defaultChannelIds, subscriptionBody } from "../queries/channels.ts";
+import { defaultChannelIds } from "../queries/channels.ts";
 import { customEmoji } from "../queries/emoji.ts";
-import { flagsOf, messageBody } from "../queries/messages.ts";
+import { senderFor } from "../queries/message-views.ts";
+import { messageBody } from "../queries/messages.ts";
+import { mutedTopics } from "../queries/user-topics.ts";
 import { realmBot } from "./bot-events.ts";
+import { stream, subscription } from "./channel-events.ts";
+import { concealing } from "./concealed-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";
+import { messageFlags } from "./flag-events.ts";
+import { linkifiers } from "./linkifier-events.ts";
 import { realmUser } from "./realm-user-events.ts";
+import { reaction, updateMessage } from "./update-message-events.ts";
 import { userGroup } from "./user-group-events.ts";
 
 const message: EventKind = {
@@ -23,7 +31,8 @@ const message: EventKind = {
     const row = view.row("messages", record.body["message_id"] as number);
     if (row === undefined || !canReadMessage(view, user, row)) return null;
     const echo = record.body["queue_id"] === queue.id ? `:${queue.id}` : "";
-    return `${queue.variant}:${flagsOf(view, user, row).join(",")}${echo}`;
+    const stranger = Object.keys(senderFor(view, user, row.senderId)).length > 0 ? ":stranger" : "";
+    return `${queue.variant}:${flagsOf(view, user, row).join(",")}${stranger}${echo}`;
   },
   build(view, record, user, queue) {
     const row = view.row("messages", record.body["message_id"] as number);
@@ -34,7 +43,8 @@ const message: EventKind = {
       allowEmptyTopicName: queue.can("empty_topic_name"),
     });
     if (body === undefined) return [];
-    const event = { type: "message", message: body, flags: flagsOf(view, user, row) };
+    const shown = { ...body, ...senderFor(view, user, row.senderId) };
+    const event = { type: "message", message: shown, flags: flagsOf(view, user, row) };
     const isEcho = record.body["queue_id"] === queue.id;
     return [isEcho ? { ...event, local_message_id: record.body["local_id"] } : event];
   },
@@ -61,56 +71,6 @@ const deleteMessage: EventKind = {
     const [whole] = plain.build(view, { ...record, body: rest }, user, queue);
     if (queue.can("bulk_message_deletion")) return [{ ...whole, message_ids: ids }];
     return ids.map((id) => ({ ...whole, message_id: id }));
-  },
-};
-
-const stream: EventKind = {
-  key(view, record, user, queue) {
-    if (record.body["op"] !== "create") return plain.key(view, record, user, queue);
-    return visibleChannels(view, record, user)
-      .map((channel) => channel.id)
-      .join(",");
-  },
-  build(view, record, user, queue) {
-    if (record.body["op"] !== "create") return plain.build(view, record, user, queue);
-    const streams = visibleChannels(view, record, user).map((channel) => ({
-      ...channelBody(view, channel),
-      ...countThen(record),
-    }));
-    return streams.length === 0 ? [] : [{ type: "stream", op: "create", streams }];
-  },
-};
-
-/** How many subscribers there were when the event happened; the peer events that follow go on from there. */
-function countThen(record: EventRecord): { subscriber_count?: unknown } {
-  const { subscriber_count: count } = record.body;
-  return count === undefined ? {} : { subscriber_count: count };
-}
-
-function visibleChannels(view: View, record: EventRecord, user: UserRecord) {
-  const ids = record.body["channel_ids"] as readonly number[];
-  return ids.flatMap((id) => view.channels.get(id) ?? []).filter((channel) => hasMetadataAccess(view, user, channel));
-}
-
-const subscription: EventKind = {
-  key(view, record, user, queue) {
-    return record.body["op"] === "add" ? `${user.id}:${queue.id}` : plain.key(view, record, user, queue);
-  },
-  build(view, record, user, queue) {
-    if (record.body["op"] !== "add") return plain.build(view, record, user, queue);
-    const ids = record.body["channel_ids"] as readonly number[];
-    const subscriptions = ids.flatMap((id) => {
-      const own = view.subscriptions.get(user.id, id);
-      const channel = view.channels.get(id);
-      // Left again meanwhile: it is shown only to who may still know the channel (S1).
-      if (own === undefined || channel === undefined || !hasMetadataAccess(view, user, channel)) return [];
-      const body = subscriptionBody(view, own, channel, {
-        includeSubscribers: queue.options.includeSubscribers,
-        allowsNullNotifications: queue.can("notification_settings_null"),
-      });
-      return [{ ...body, ...countThen(record) }];
-    });
-    return subscriptions.length === 0 ? [] : [{ type: "subscription", op: "add", subscriptions }];
   },
 };
 
@@ -198,21 +158,47 @@ const realmEmoji: EventKind = {
   build: (view) => [{ type: "realm_emoji", op: "update", realm_emoji: customEmoji(view) }],
 };
 
+/** Topics without a name have one for clients that do not know that. */
+const userTopic: EventKind = {
+  key: (_view, record, _user, queue) => (record.body["topic_name"] === "" ? queue.variant : ""),
+  build(view, record, _user, queue) {
+    const topic = String(record.body["topic_name"]);
+    return [{ type: "user_topic", ...record.body, topic_name: shownTopic(view, topic, queue.can("empty_topic_name")) }];
+  },
+};
+
+/** A person's list, as it is now. */
+const mutedTopicsKind: EventKind = {
+  key: (_view, _record, user, queue) => `${user.id}:${queue.variant}`,
+  build: (view, _record, user, queue) => [
+    { type: "muted_topics", muted_topics: mutedTopics(view, user, queue.can("empty_topic_name")) },
+  ],
+};
+
 const kinds: Readonly<Record<string, EventKind>> = {
   message,
   delete_message: deleteMessage,
+  update_message: updateMessage,
+  reaction,
   stream,
   subscription,
   realm_user: realmUser,
   realm_emoji: realmEmoji,
   realm_bot: realmBot,
+  realm_linkifiers: linkifiers,
   default_streams: defaultStreams,
   custom_profile_fields: profileFields,
   presence,
+  update_message_flags: messageFlags,
   user_status: userStatus,
+  user_topic: userTopic,
+  muted_topics: mutedTopicsKind,
   user_group: userGroup,
 };
 
+const concealed = new Map(Object.entries(kinds).map(([type, kind]) => [type, concealing(kind)] as const));
+const concealedPlain = concealing(plain);
+
 export function eventKind(type: string): EventKind {
-  return lookUp(kinds, type) ?? plain;
+  return concealed.get(type) ?? concealedPlain;
 }

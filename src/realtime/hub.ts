@@ -11,7 +11,7 @@ import { hasMetadataAccess } from "../domain/permissions.ts";
 import type { Delta, EventSink } from "../runtime/dispatcher.ts";
 import type { StagedEvent } from "../runtime/effects-applier.ts";
 import type { Realm } from "../runtime/realm.ts";
-import { holdsCopy, sharesPublic } from "./audience.ts";
+import { changeTypes, holdsCopy, sharesPublic } from "./audience.ts";
 import { EncodedEvent } from "./encoded-event.ts";
 import { KeyHolders } from "./key-holders.ts";
 import { LiveQueue, noReader } from "./queue.ts";
@@ -76,7 +76,7 @@ export class Hub implements EventSink {
       if (delta.row !== null && known === undefined) this.#open(delta.row as QueueRecord);
       if (delta.row === null && known !== undefined) this.#end(known);
     } else if (delta.table === "subscriptions") {
-      const [userId, channelId] = delta.key as [number, number];
+      const [channelId, userId] = delta.key as [number, number];
       const row = delta.row as SubscriptionRecord | null;
       this.#queues.subscriptionChanged(userId, channelId, row?.isActive === true);
     } else if (delta.table === "users" && (delta.row as UserRecord | null)?.isActive === false) {
@@ -149,7 +149,7 @@ export class Hub implements EventSink {
 
   /** Queues of people who left the channel with a copy of what is deleted; only those that are read here are looked at. */
   #copyHolders(record: EventRecord, channelId: number): LiveQueue[] {
-    if (record.type !== "delete_message") return [];
+    if (!changeTypes.has(record.type)) return [];
     const { view } = this.realm;
     const former = view.subscriptions.formerOfChannel(channelId);
     if (former.size === 0) return [];

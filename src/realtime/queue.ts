@@ -4,7 +4,7 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import type { EventRecord, QueueRecord, UserRecord } from "../../schemas/records.ts";
-import { type Narrowed, readNarrow, termsOf } from "../domain/narrow.ts";
+import { type Narrowed, nothingNarrowed, readNarrow, termsOf } from "../domain/narrow.ts";
 import type { View } from "../domain/view.ts";
 import type { EncodedEvent } from "./encoded-event.ts";
 
@@ -94,6 +94,10 @@ export class LiveQueue {
     if (record.type === "typing" && record.body["message_type"] === "stream") {
       return this.can("stream_typing_notifications") || this.reader.kind === "socket";
     }
+    // Who asked for both knows the newer one (behaviour 4.3).
+    if (record.type === "muted_topics") return this.#types?.has("user_topic") !== true;
+    const { archives } = record.audience;
+    if (archives !== undefined && (archives === "shown") !== this.can("archived_channels")) return false;
     if (olderSettingsTypes.has(record.type)) return !this.can("user_settings_object");
     if (record.type !== "message" || this.#narrowed === null) return true;
     const message = view.row("messages", record.body["message_id"] as number);
@@ -131,5 +135,5 @@ export class LiveQueue {
 function narrowOf(view: View, user: UserRecord, options: QueueOptions): Narrowed | null {
   if (options.narrow.length === 0) return null;
   const read = readNarrow(view, user, termsOf(options.narrow));
-  return "kind" in read ? { source: { kind: "nothing" }, includesHistory: false, matches: () => false } : read;
+  return "kind" in read ? nothingNarrowed : read;
 }

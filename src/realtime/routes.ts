@@ -23,6 +23,8 @@ export interface RealtimeRouteOptions {
   /** How long a queue lives without a reader, unless the client asks for more. */
   readonly idleQueueTimeoutMs: number;
   readonly limitsPresence: boolean;
+  /** Server switch of spec 4.3 (D6). */
+  readonly webPublicStreamsEnabled: boolean;
 }
 
 type RegisterParams = ParamsOf<typeof registerQueue>;
@@ -88,14 +90,18 @@ function stateAt(
   const state = registerState(view, caller, types, {
     clientGravatar: params.client_gravatar,
     slimPresence: params.slim_presence,
-    includeSubscribers: params.include_subscribers !== "false",
+    subscriberLists: params.include_subscribers,
     presenceHistoryDays: params.presence_history_limit_days ?? limits.presence_history_days,
     allowsNullNotifications: queueOptions.capabilities.includes("notification_settings_null"),
+    allowsEmptyTopicName: queueOptions.capabilities.includes("empty_topic_name"),
     takesSettingsObject: queueOptions.capabilities.includes("user_settings_object"),
+    takesUrlTemplates: queueOptions.capabilities.includes("linkifier_url_template"),
     allowsIncompleteUserList: queueOptions.capabilities.includes("user_list_incomplete"),
     includesDeactivatedGroups: queueOptions.capabilities.includes("include_deactivated_groups"),
+    showsArchived: queueOptions.capabilities.includes("archived_channels"),
     siteUrl: call.siteUrl,
     limitsPresence: options.limitsPresence,
+    webPublicStreamsEnabled: options.webPublicStreamsEnabled,
     presences: realm.projections.presence.all(),
   });
   return {

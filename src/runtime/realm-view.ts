@@ -57,8 +57,14 @@ export class RealmView implements View {
   get realmEmoji() {
     return this.#projections.realmEmoji;
   }
+  get alertWords() {
+    return this.#projections.alertWords;
+  }
   get profiles() {
     return this.#projections.profiles;
+  }
+  get linkifiers() {
+    return this.#projections.linkifiers.inOrder;
   }
   get peopleVersions() {
     return this.#projections.peopleVersions;

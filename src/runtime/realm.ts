@@ -10,6 +10,7 @@ import { migrateEnvironment, storeVersion } from "../store/migrations.ts";
 import { RealmProjections } from "../store/projections/realm-projections.ts";
 import type { Clock } from "./clock.ts";
 import { type Alarm, Dispatcher } from "./dispatcher.ts";
+import { watchRetention } from "./retention-watch.ts";
 
 export interface RealmOptions {
   readonly folder: string;
@@ -29,6 +30,7 @@ export class Realm {
   readonly files: FileStore;
   /** Part of every queue id; a restored backup begins a new one (E1). */
   readonly epoch: string;
+  #isClosed = false;
 
   /** @throws Error when the store is newer than the program or damaged */
   constructor(options: RealmOptions) {
@@ -54,9 +56,15 @@ export class Realm {
       discard: (file) => this.files.discard(file),
     });
     this.log = new EventLog(this.environment);
+    watchRetention(this.dispatcher, this.environment.get("realm", "realm") !== undefined);
     this.#keepUp();
     const claimed = () => claimedFiles(this.view.users.all(), this.view.realmEmoji.all());
     this.files.sweep(claimed).catch((error: unknown) => options.alarm.bug(error, null));
+  }
+
+  /** Soon nothing can be read any more. */
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   get view(): View {
@@ -95,6 +103,7 @@ export class Realm {
 
   /** @returns when the next durable timer is due; 0: something waits to be done at once; null: nothing does */
   async close(): Promise<number | null> {
+    this.#isClosed = true;
     await this.dispatcher.close();
     await this.files.idle();
     const dueHint = this.dispatcher.nextDueAt;

@@ -8,7 +8,14 @@ import { limits } from "../../schemas/limits.ts";
 import type { TableName } from "../../schemas/records.ts";
 import type { Delta } from "../store/projections/projection.ts";
 
-const cachedTables: ReadonlySet<TableName> = new Set<TableName>(["topicNames", "directNames", "conversations"]);
+const cachedTables: ReadonlySet<TableName> = new Set<TableName>([
+  "topicNames",
+  "directNames",
+  "conversations",
+  // What a message calls is asked by each of its readers, and whether anything is marked by a reader for each message.
+  "messageAttention",
+  "readStates",
+]);
 
 /** A row that is known not to be there. */
 const absent = Symbol("absent");

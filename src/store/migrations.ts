@@ -3,11 +3,11 @@
  * older than the table's), and a step over the whole environment when the store's version is older.
  * A store that is newer than the program is refused with a message (issue 7), never guessed at.
  */
-import type { TableName } from "../../schemas/records.ts";
+import type { RowOf, TableName } from "../../schemas/records.ts";
 import type { Environment } from "./environment.ts";
 
 /** Version of the environment's layout: tables and their keys. */
-export const storeVersion = 1;
+export const storeVersion = 2;
 
 /** Version of each table's rows. Raise it together with a row migration. */
 export const rowVersions: Readonly<Record<TableName, number>> = {
@@ -20,15 +20,29 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   groupMembers: 1,
   channelFolders: 1,
   userTopics: 1,
+  topicPolicies: 1,
   channels: 1,
   subscriptions: 1,
-  conversations: 1,
+  conversations: 2,
   topicNames: 1,
   directNames: 1,
   directConversations: 1,
-  messages: 1,
+  messages: 2,
   conversationMessages: 1,
   channelMessages: 1,
+  searchState: 1,
+  searchPostings: 1,
+  searchTopics: 1,
+  searchPending: 1,
+  messageEdits: 1,
+  topicRenames: 1,
+  messageMoves: 1,
+  reactions: 1,
+  messageAttention: 1,
+  readStates: 1,
+  readFloors: 1,
+  readExceptions: 1,
+  messageFlags: 1,
   snapshots: 1,
   events: 1,
   queues: 1,
@@ -52,13 +66,24 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   emailChanges: 1,
   emailChangeRequests: 1,
   mails: 1,
+  linkifiers: 1,
   logins: 1,
 };
 
 type Row = Record<string, unknown>;
 
 /** `environmentMigrations[n]` turns an environment of version n into one of version n + 1, inside one transaction. */
-const environmentMigrations: Readonly<Record<number, (environment: Environment) => void>> = {};
+const environmentMigrations: Readonly<Record<number, (environment: Environment) => void>> = {
+  1: keySubscriptionsByChannel,
+};
+
+/** Their keys were [user, channel]. */
+function keySubscriptionsByChannel(environment: Environment): void {
+  const rows: RowOf<"subscriptions">[] = [];
+  environment.each("subscriptions", (row) => rows.push(row));
+  for (const { userId, channelId } of rows) environment.remove("subscriptions", [userId, channelId]);
+  for (const row of rows) environment.put("subscriptions", [row.channelId, row.userId], row);
+}
 
 /** Only inside a transaction. @throws Error when the store is newer than the program, or a step is missing */
 export function migrateEnvironment(environment: Environment, version: number): void {
@@ -76,7 +101,9 @@ export function migrateEnvironment(environment: Environment, version: number): v
 const rowMigrations: Partial<Record<TableName, Readonly<Record<number, (row: Row) => Row>>>> = {
   // Which of them stands in zuliprc is not known any more: none is lost.
   apiKeys: { 1: (row) => ({ ...row, isKept: true }) },
+  conversations: { 1: (row) => ({ ...row, renames: 0, movingId: null }) },
   groups: { 1: (row) => ({ ...row, settings: {} }) },
+  messages: { 1: (row) => ({ ...row, editedAt: null, moves: [] }) },
   realm: { 1: (row) => ({ ...row, userDefaults: {} }) },
   users: { 1: (row) => ({ ...row, canChangeUserEmails: false }) },
 };

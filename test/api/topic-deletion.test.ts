@@ -211,6 +211,7 @@ async function raceDeletionAndPost({ owner }: TestServer, channelId: number, top
         client: "test",
         queueId: null,
         localId: null,
+        isReadBySender: true,
       },
       owner.userId,
     ),

@@ -55,7 +55,7 @@ t.test("[README] the session: two calls, and the event arrives over the WebSocke
   t.match(event, {
     type: "message",
     message: { id: 1, content: "Soup is **ready**", subject: "lunch", display_recipient: "kitchen", sender_id: 2 },
-    flags: ["read"],
+    flags: [],
     id: Number,
   });
 });

@@ -32,7 +32,7 @@ t.test("[behaviour 4.4] a message event: the message without flags, the reader's
     { ...event, message: { ...event.message, timestamp: 0, recipient_id: 0 } },
     {
       type: "message",
-      flags: ["read"],
+      flags: [],
       message: {
         id,
         sender_id: owner.userId,

@@ -79,7 +79,7 @@ const realmCommands: fc.Arbitrary<Command> = fc.oneof(
     command(
       { actor: "realm" },
       "members.change",
-      { kind: "join", targets: [{ channelId: generalId, userIds: [3, 4], color: null }], waiting: null },
+      { targets: [{ kind: "join", channelId: generalId, userIds: [3, 4], color: null }], waiting: null, after: [] },
       null,
     ),
   ),
@@ -137,6 +137,22 @@ const abandoned = command(
   null,
 );
 
+const retentionCommands: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(command({ actor: "retention" }, "retention.sweep", {}, null)) },
+  {
+    weight: 3,
+    arbitrary: fc
+      .constantFrom("retention.look" as const, "retention.abandon" as const)
+      .map((type) => command({ actor: "retention" }, type, {}, null)),
+  },
+  {
+    weight: 1,
+    arbitrary: fc
+      .constantFrom(startedAt, startedAt + limits.retention_pause_ms_min)
+      .map((dueAt) => command({ actor: "retention" }, "retention.due", { dueAt }, null)),
+  },
+);
+
 const mailCommands: fc.Arbitrary<Command> = fc
   .constantFrom(
     ["mail.due", {}] as const,
@@ -176,6 +192,7 @@ const subjects: readonly Subject[] = [
     ...kindOf("topic-deletion", { actor: "topic-deletion", channelId: 1, topic: "long" }),
     sent: fc.oneof({ weight: 8, arbitrary: deletionCommands }, { weight: 1, arbitrary: fc.constant(abandoned) }),
   },
+  { name: "retention", ...kindOf("retention", { actor: "retention" }), sent: retentionCommands },
   {
     name: "mail",
     ...kindOf("mail", { actor: "mail", id: 1 }),

@@ -18,10 +18,12 @@ export const mirroredTypes = [
   "user_group",
   "realm_user_groups",
   "default_streams",
+  "user_topic",
   "presence",
   "recent_private_conversations",
   "user_settings",
   "realm_user_settings_defaults",
+  "realm",
 ];
 
 const lists = ["subscriptions", "unsubscribed", "never_subscribed"] as const;
@@ -66,7 +68,12 @@ export class Mirror {
     default_streams: (event) => {
       this.state.realm_default_streams = event.default_streams;
     },
+    user_topic: (event) => this.#userTopic(event),
+    muted_topics: (event) => {
+      this.state.muted_topics = event.muted_topics;
+    },
     presence: (event) => this.#presence(event),
+    realm: (event) => this.#realm(event.data),
     user_settings: (event) => {
       this.state.user_settings[event.property] = event.value;
     },
@@ -74,6 +81,11 @@ export class Mirror {
       this.state.realm_user_settings_defaults[event.property] = event.value;
     },
   };
+
+  #realm(data: Json): void {
+    for (const [name, value] of Object.entries(data)) this.state[`realm_${name}`] = value;
+    this.state.realm_allow_edit_history = this.state.realm_message_edit_history_visibility_policy !== "none";
+  }
 
   /** Every record of a channel, wherever the client keeps it. */
   #records(channelId: number): Json[] {
@@ -107,6 +119,12 @@ export class Mirror {
       case "peer_add":
       case "peer_remove":
         for (const channelId of event.stream_ids) this.#peers(channelId, event.op === "peer_add", event.user_ids);
+        return;
+      case "update":
+        for (const name of lists) {
+          const record = this.state[name].find((candidate: Json) => candidate.stream_id === event.stream_id);
+          if (record !== undefined) record[event.property] = event.value;
+        }
         return;
       default:
         throw new Error(`subscription ${event.op}`);
@@ -152,7 +170,7 @@ export class Mirror {
         }
         return;
       case "update":
-        for (const record of this.#records(event.stream_id)) record[event.property] = event.value;
+        for (const record of this.#records(event.stream_id)) updateChannel(record, event);
         return;
       case "delete":
         for (const channelId of event.stream_ids) {
@@ -173,6 +191,7 @@ export class Mirror {
     if (op === "add" || op === "remove") {
       // Guests may come to know somebody of whom they had a stand-in, or somebody whom they knew before.
       this.state.realm_users = others(this.state.realm_users);
+      if (op === "remove") this.state.realm_non_active_users = others(this.state.realm_non_active_users);
       const { is_active: _always, ...record } = person;
       if (op === "add") this.state.realm_users.push(record);
       return;
@@ -217,7 +236,8 @@ export class Mirror {
     for (const group of this.state.realm_user_groups) {
       group.members = group.members.filter((id: number) => id !== userId);
     }
-    const records = [this.state.streams, this.state.realm_user_groups, ...lists.map((name) => this.state[name])].flat();
+    const { streams, realm_user_groups: groups } = this.state;
+    const records = [streams, groups, ...lists.map((name) => this.state[name]), realmPicture(this.state)].flat();
     for (const value of records.flatMap((record: Json) => Object.values(record)) as Json[]) {
       if (!Array.isArray(value?.direct_members)) continue;
       value.direct_members = value.direct_members.filter((id: number) => id !== userId);
@@ -261,6 +281,15 @@ export class Mirror {
     return this.state.realm_user_groups.find((group: Json) => group.id === id);
   }
 
+  /** Topics are the same in any case; without a policy there is nothing to know. */
+  #userTopic({ stream_id: id, topic_name: name, last_updated: at, visibility_policy: policy }: Json): void {
+    const isSame = (entry: Json) => entry.stream_id === id && entry.topic_name.toLowerCase() === name.toLowerCase();
+    this.state.user_topics = this.state.user_topics.filter((entry: Json) => !isSame(entry));
+    if (policy === 0) return;
+    const entry = { stream_id: id, topic_name: name, last_updated: at, visibility_policy: policy };
+    this.state.user_topics.push(entry);
+  }
+
   #presence(event: Json): void {
     if (this.#isModern) {
       Object.assign(this.state.presences, event.presences);
@@ -274,6 +303,12 @@ export class Mirror {
   picture(): Record<string, Json> {
     return pictureOf(this.state);
   }
+}
+
+/** Some properties are told together with others; the event names the channel as it was called before. */
+function updateChannel(record: Json, event: Json): void {
+  const { type: _type, op: _op, id: _id, stream_id: _channel, name: _before, property, value, ...more } = event;
+  Object.assign(record, more, { [property]: value });
 }
 
 function setProfileValue({ profile_data: data }: Json, { id, ...value }: Json): void {
@@ -304,12 +339,24 @@ const orders: Readonly<Record<string, string>> = {
   recent_private_conversations: "max_message_id",
 };
 
+/** Settings and permissions of the organization; without what older clients know a permission by (no event tells of it). */
+function realmPicture(state: Json): Json {
+  const isOther = /^realm_(users|non_active_users|user_groups|user_settings_defaults|default_streams|bots)$|_policy$/;
+  const kept = Object.entries(state).filter(
+    ([name]) => name.startsWith("realm_") && (!isOther.test(name) || /(topics|visibility)_policy$/.test(name)),
+  );
+  return Object.fromEntries(kept);
+}
+
 export function pictureOf(state: Json): Record<string, Json> {
   const picture: Record<string, Json> = {
     max_message_id: state.max_message_id,
     realm_default_streams: [...state.realm_default_streams].sort((a, b) => a - b),
+    user_topics: byPlace(state.user_topics ?? []),
+    muted_topics: byPlace(state.muted_topics ?? []),
     presences: state.presences,
     custom_profile_fields: state.custom_profile_fields,
+    realm: realmPicture(state),
     user_settings: state.user_settings,
     realm_user_settings_defaults: state.realm_user_settings_defaults,
   };
@@ -323,4 +370,9 @@ export function pictureOf(state: Json): Record<string, Json> {
 function plain(name: string, record: Json): Json {
   const fields = Object.entries(record).filter(([field]) => name !== "unsubscribed" || !ownFields.includes(field));
   return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** In an order of its own. */
+function byPlace(entries: readonly Json[]): readonly string[] {
+  return entries.map((entry) => JSON.stringify(entry)).sort();
 }

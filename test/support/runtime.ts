@@ -230,10 +230,11 @@ export const commands = {
     names: readonly string[],
     principals: readonly number[] | null,
     callerId = ownerId,
+    tellsOthers = false,
   ): Command<"subscriptions.add"> => {
     const { name: _name, description: _text, renderedDescription: _html, ...template } = channelOf("");
     const channels = names.map((name) => ({ name, description: null, renderedDescription: "", color: null }));
-    const params = { channels, principals, areErrorsFatal: true, template };
+    const params = { channels, principals, areErrorsFatal: true, tellsOthers, template };
     return command({ actor: "realm" }, "subscriptions.add", params, callerId);
   },
   unsubscribe: (
@@ -285,7 +286,7 @@ export const commands = {
 
 function messageOf(content: string): Command<"message.post">["params"] {
   const parsed = parseContent(content, { linkifiers: [], translateEmoticons: false });
-  return { content, parsed, client: "test", queueId: null, localId: null };
+  return { content, parsed, client: "test", queueId: null, localId: null, isReadBySender: true };
 }
 
 function channelOf(name: string) {

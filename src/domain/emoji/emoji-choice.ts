@@ -38,6 +38,21 @@ export function chooseEmoji(view: View, request: EmojiRequest): EmojiChoice | Re
   return checkEmoji(view, { name, code, reactionType }) ?? { kind: "chosen", name, code, reactionType };
 }
 
+/**
+ * Which emoji is meant, whether or not it can be chosen now: what is missing is looked up by the name.
+ * @returns its type and code in one text
+ */
+export function findEmoji(view: View, request: EmojiRequest): { readonly key: string } | Refusal {
+  const known =
+    request.code !== null && request.reactionType !== null
+      ? { code: request.code, reactionType: request.reactionType }
+      : emojiOfName(view, request.name);
+  if (known === null) return refuse.badRequest(`Emoji '${request.name}' does not exist`);
+  const named = request.reactionType ?? known.reactionType;
+  const reactionType = named === extraElsewhere ? reactionTypes.extra : named;
+  return { key: `${reactionType}:${request.code ?? known.code}` };
+}
+
 function emojiOfName(view: View, name: string): { readonly code: string; readonly reactionType: string } | null {
   const own = view.realmEmoji.active(name);
   if (own !== undefined) return { code: String(own.id), reactionType: reactionTypes.realm };

@@ -42,6 +42,11 @@ export function linkifierProblem(linkifier: Linkifier): "pattern" | "template" |
   return isTemplate(linkifier.urlTemplate) ? null : "template";
 }
 
+/** Names of the groups of a pattern, each once. */
+export function groupNames(pattern: string): string[] {
+  return [...new Set(Array.from(pattern.matchAll(/\(\?P?<(\w+)>/g), ([, name = ""]) => name))];
+}
+
 /** The usable ones, ready to run; what {@link linkifierProblem} would refuse is left out. */
 export function compileLinkifiers(linkifiers: readonly Linkifier[]): CompiledLinkifier[] {
   return linkifiers.flatMap(({ pattern, urlTemplate }) => {

@@ -33,6 +33,13 @@ export function isTemplate(template: string): boolean {
   return Array.from(template.matchAll(EXPRESSION)).every((match) => EXPRESSION_FORM.test(match[1] ?? ""));
 }
 
+/** Names of the variables of a template, each once. */
+export function variableNames(template: string): string[] {
+  const expressions = Array.from(template.matchAll(EXPRESSION), ([, expression = ""]) => expression);
+  const specifications = expressions.flatMap((expression) => expression.replace(/^[+#./;?&]/, "").split(","));
+  return [...new Set(specifications.map((specification) => VARIABLE.exec(specification)?.[1] ?? ""))];
+}
+
 /** The address that the template gives for these values. */
 export function expandTemplate(template: string, values: Readonly<Record<string, string | undefined>>): string {
   return template.replace(EXPRESSION, (_, expression: string) => {

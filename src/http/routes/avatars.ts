@@ -3,6 +3,7 @@ import { command } from "../../../actors/commands.ts";
 import { deleteAvatar, uploadAvatar } from "../../../schemas/avatars.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { avatarFiles } from "../../../schemas/files.ts";
+import { refuseAvatarChange } from "../../domain/own-account.ts";
 import { type Binding, bind, type Call, callerOf } from "../../runtime/calls.ts";
 import type { Pictures } from "../pictures.ts";
 import { claimFiles, newFileId, onlyFile } from "../uploads.ts";
@@ -17,6 +18,9 @@ export function avatarRoutes(pictures: Pictures): readonly Binding[] {
     bind(uploadAvatar, async (call) => {
       const { realm } = call;
       const { id } = callerOf(call);
+      // Before the work on the picture; the actor decides again in the turn.
+      const refused = refuseAvatarChange(realm.view, callerOf(call));
+      if (refused !== null) return refused;
       const file = onlyFile(call.files, "You must upload exactly one avatar.");
       if ("kind" in file) return file;
       if (!realm.files.acceptsWrites) return refuse.storeRefusesWrites();

@@ -1,18 +1,26 @@
 /** Channels and topics (spec 4.3, 4.13; public API: get-streams). */
-import type { ChannelCreate } from "../../../actors/commands.ts";
+import type { ChannelCreate, ChannelUpdate } from "../../../actors/commands.ts";
 import { command } from "../../../actors/commands.ts";
-import { createChannel, deleteTopic, getStreams } from "../../../schemas/channels.ts";
+import {
+  archiveChannel,
+  createChannel,
+  deleteTopic,
+  getChannel,
+  getChannelId,
+  getStreams,
+  updateChannel,
+} from "../../../schemas/channels.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { channelGroupSettingNames, type GroupSettingName } from "../../../schemas/group-settings.ts";
 import type { UserRecord } from "../../../schemas/records.ts";
-import { type GroupSettingValue, topicsPolicies } from "../../../schemas/types.ts";
+import { type GroupSettingChange, type GroupSettingValue, topicsPolicies } from "../../../schemas/types.ts";
 import { renderDescription } from "../../domain/markdown/render.ts";
 import { mentionResolver } from "../../domain/mention-resolver.ts";
-import { hasContentAccess } from "../../domain/permissions.ts";
+import { hasMetadataAccess, isAdministrator } from "../../domain/permissions.ts";
 import { meantTopic } from "../../domain/topics.ts";
 import type { View } from "../../domain/view.ts";
-import { channelBody, visibleChannels } from "../../queries/channels.ts";
+import { channelBody, chosenChannels } from "../../queries/channels.ts";
 import { bind, callerOf } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
 
@@ -57,6 +65,35 @@ export function describe(view: View, caller: UserRecord, text: string) {
   return { description, renderedDescription: rendered };
 }
 
+function channelUpdate(
+  view: View,
+  caller: UserRecord,
+  params: ParamsOf<typeof updateChannel>,
+  isWebPublicAllowed: boolean,
+): ChannelUpdate {
+  const groups: Partial<Record<GroupSettingName, GroupSettingChange>> = {};
+  for (const name of channelGroupSettingNames) {
+    const change = params[name];
+    // The schema is the type: one is declared for both.
+    if (change !== undefined) groups[name] = change as GroupSettingChange;
+  }
+  return {
+    channelId: params.stream_id,
+    description: params.description === undefined ? null : describe(view, caller, params.description),
+    newName: params.new_name?.trim() ?? null,
+    isPrivate: params.is_private ?? null,
+    isWebPublic: params.is_web_public ?? null,
+    isHistoryPublic: params.history_public_to_subscribers ?? null,
+    isDefault: params.is_default_stream ?? null,
+    messageRetentionDays: params.message_retention_days ?? null,
+    isArchived: params.is_archived ?? null,
+    folder: params.folder_id === undefined ? null : { id: params.folder_id },
+    topicsPolicy: topicsPolicies.find((policy) => policy === params.topics_policy) ?? null,
+    groups,
+    isWebPublicAllowed,
+  };
+}
+
 export function channelRoutes(options: ChannelRouteOptions) {
   return [
     bind(createChannel, (call) => {
@@ -73,24 +110,44 @@ export function channelRoutes(options: ChannelRouteOptions) {
     }),
 
     bind(getStreams, (call) => {
-      const { realm, params } = call;
+      const { params } = call;
+      const { view } = call.realm;
       const caller = callerOf(call);
-      const shown = visibleChannels(realm.view, caller).filter((channel) => {
-        if (params.exclude_archived && channel.isArchived) return false;
-        const isSubscribed = realm.view.subscriptions.isSubscribed(caller.id, channel.id);
-        return (
-          params.include_all ||
-          (params.include_subscribed && isSubscribed) ||
-          (params.include_public && !channel.isPrivate) ||
-          (params.include_web_public && channel.isWebPublic) ||
-          (params.include_can_access_content && hasContentAccess(realm.view, caller, channel))
-        );
-      });
-      const streams = shown.map((channel) => ({
-        ...channelBody(realm.view, channel),
+      if (params.include_all_active && !isAdministrator(caller)) {
+        return refuse.badRequest("User not authorized for this query");
+      }
+      const streams = chosenChannels(view, caller, params).map((channel) => ({
+        ...channelBody(view, channel),
         ...(params.include_default ? { is_default: channel.isDefault } : {}),
       }));
       return ok({ streams });
+    }),
+
+    bind(getChannel, (call) => {
+      const { view } = call.realm;
+      const channel = view.channels.get(call.params.stream_id);
+      const isKnown = channel !== undefined && hasMetadataAccess(view, callerOf(call), channel);
+      return isKnown ? ok({ stream: channelBody(view, channel) }) : refuse.invalidChannelId();
+    }),
+
+    bind(getChannelId, (call) => {
+      const { view } = call.realm;
+      const { stream: name } = call.params;
+      const channel = view.channels.byName(name.trim());
+      const isKnown = channel !== undefined && hasMetadataAccess(view, callerOf(call), channel);
+      return isKnown ? ok({ stream_id: channel.id }) : refuse.channelNameInvalid(name);
+    }),
+
+    bind(updateChannel, (call) => {
+      const caller = callerOf(call);
+      const update = channelUpdate(call.realm.view, caller, call.params, options.webPublicStreamsEnabled);
+      return call.realm.dispatcher.ask(command({ actor: "realm" }, "channel.update", update, caller.id), call.claim);
+    }),
+
+    bind(archiveChannel, (call) => {
+      const { stream_id: channelId } = call.params;
+      const asked = command({ actor: "realm" }, "channel.archive", { channelId }, callerOf(call).id);
+      return call.realm.dispatcher.ask(asked, call.claim);
     }),
 
     bind(deleteTopic, (call) => {

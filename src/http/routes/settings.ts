@@ -10,6 +10,7 @@ import {
   updateUserSettingsDefaults,
 } from "../../../schemas/settings.ts";
 import { userSettings } from "../../../schemas/user-settings.ts";
+import { mayChangeName } from "../../domain/own-account.ts";
 import type { SettingValues } from "../../domain/settings.ts";
 import { checkFullName, codePoints } from "../../domain/text.ts";
 import { canonicalTimezone } from "../../domain/timezones.ts";
@@ -50,7 +51,8 @@ async function updateOwn(call: SettingsCall, tools: SettingsRouteTools): Promise
   if (isRefusal(settings)) return settings;
   const password = params.new_password === undefined ? null : await passwordChange(call, params.new_password, tools);
   if (password !== null && isRefusal(password)) return password;
-  const fullName = params.full_name === undefined ? null : params.full_name.trim();
+  const isNamed = params.full_name !== undefined && mayChangeName(call.realm.view, callerOf(call));
+  const fullName = isNamed ? (params.full_name?.trim() ?? null) : null;
   const badName = fullName === null ? null : checkFullName(fullName, limits.full_name_code_points_max);
   if (password?.formerHash !== null && badName !== null) return badName;
   if (password?.formerHash !== null && params.email !== undefined) {

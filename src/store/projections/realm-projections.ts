@@ -1,10 +1,12 @@
 /** All projections of one realm: rebuilt from rows when it opens, changed by deltas afterwards (M9). */
 import type { TableName } from "../../../schemas/records.ts";
 import type { Environment } from "../environment.ts";
+import { AlertWordsProjection } from "./alert-words.ts";
 import { BotsProjection } from "./bots.ts";
 import { ChannelsProjection, SubscriptionsProjection } from "./channels.ts";
 import { RealmEmojiProjection } from "./emoji.ts";
 import { GroupsProjection } from "./groups.ts";
+import { LinkifiersProjection } from "./linkifiers.ts";
 import { PeopleVersions } from "./people-versions.ts";
 import { ProfilesProjection } from "./profiles.ts";
 import type { Delta, Projection } from "./projection.ts";
@@ -22,7 +24,9 @@ export class RealmProjections {
   readonly queues = new QueuesProjection();
   readonly presence = new PresenceProjection();
   readonly realmEmoji = new RealmEmojiProjection();
+  readonly alertWords = new AlertWordsProjection();
   readonly profiles = new ProfilesProjection();
+  readonly linkifiers = new LinkifiersProjection();
   readonly peopleVersions = new PeopleVersions();
   readonly #byTable = new Map<TableName, Projection[]>();
   readonly #counted = new Set<TableName>(this.peopleVersions.tables);
@@ -49,7 +53,9 @@ export class RealmProjections {
       this.queues,
       this.presence,
       this.realmEmoji,
+      this.alertWords,
       this.profiles,
+      this.linkifiers,
     ];
   }
 

@@ -1,0 +1,94 @@
+/**
+ * What the notification bot says in a channel of what happens to it (behaviour 2.3 e, 2.4), where the organization wants it
+ * (`send_channel_events_messages`).
+ */
+import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
+import type { GroupSettingValue } from "../../schemas/types.ts";
+import { privacyName } from "../../src/domain/channels.ts";
+import { shownGroupValue } from "../../src/domain/group-values.ts";
+import { realmSetting } from "../../src/domain/realm-settings.ts";
+import { emptyTopicName } from "../../src/domain/topics.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { Effect } from "../effects.ts";
+import { botMessage, silently } from "./notification-bot.ts";
+
+/** @param channel as it is from now on */
+export function notices(view: View, channel: ChannelRecord, contents: readonly string[]): Effect[] {
+  if (!realmSetting(view, "send_channel_events_messages")) return [];
+  return contents.map((content) => botMessage(channel, "channel events", content));
+}
+
+export function createdNotice(channel: ChannelRecord, creator: UserRecord): string {
+  const title = `**${privacyName(channel)}** channel created by ${silently(creator)}. **Description:**`;
+  return `${title}\n${quoted(channel.description)}`;
+}
+
+export function privacyNotice(caller: UserRecord, before: ChannelRecord, after: ChannelRecord): string {
+  const [from, to] = [privacyName(before), privacyName(after)];
+  const link = "[access permissions](/help/channel-permissions)";
+  return `${silently(caller)} changed the ${link} for this channel from **${from}** to **${to}**.`;
+}
+
+export function renameNotice(caller: UserRecord, before: string, after: string): string {
+  return `${silently(caller)} renamed channel **${before}** to **${after}**.`;
+}
+
+export function descriptionNotice(caller: UserRecord, before: string, after: string): string {
+  const old = `* **Old description:**\n\n${quoted(before)}`;
+  const now = `* **New description:**\n\n${quoted(after)}`;
+  return `${silently(caller)} changed the description for this channel.\n\n${old}\n${now}`;
+}
+
+export function retentionNotice(caller: UserRecord, before: number | null, after: number | null): string {
+  const link = "[message retention period](/help/message-retention-policy)";
+  const forms = `* **Old retention period**: ${period(before)}\n* **New retention period**: ${period(after)}`;
+  return `${silently(caller)} has changed the ${link} for this channel:\n${forms}`;
+}
+
+function period(days: number | null): string {
+  if (days === null) return "that of the organization";
+  if (days < 0) return "forever";
+  return days === 1 ? "1 day" : `${days} days`;
+}
+
+const policyNames: Readonly<Record<ChannelRecord["topicsPolicy"], string>> = {
+  inherit: "Automatic",
+  allow_empty_topic: "Yes, the empty topic is allowed",
+  disable_empty_topic: "No, the empty topic is not allowed",
+  empty_topic_only: "Only the empty topic is allowed",
+};
+
+export function topicsPolicyNotice(view: View, caller: UserRecord, before: ChannelRecord, after: ChannelRecord) {
+  const setting = `"Allow posting to the *${emptyTopicName(view)}* topic?" setting`;
+  const [from, to] = [policyNames[before.topicsPolicy], policyNames[after.topicsPolicy]];
+  return `${silently(caller)} changed the ${setting} from **${from}** to **${to}**.`;
+}
+
+/** @param before id of the group that held the permission @param after who holds it from now on */
+export function postingNotice(view: View, caller: UserRecord, before: number, after: GroupSettingValue): string {
+  const link = "[posting permissions](/help/channel-posting-policy)";
+  const old = holders(view, shownGroupValue(view, before));
+  return `${silently(caller)} changed the ${link} for this channel:\n\n* **Old**: ${old}\n* **New**: ${holders(view, after)}`;
+}
+
+function holders(view: View, value: GroupSettingValue): string {
+  const groupIds = typeof value === "number" ? [value] : value.direct_subgroups;
+  const people = typeof value === "number" ? [] : value.direct_members;
+  const names = [
+    ...groupIds.flatMap((id) => view.groups.get(id)?.name ?? []).map((name) => `@_*${name}*`),
+    ...people.flatMap((id) => view.users.get(id) ?? []).map(silently),
+  ];
+  return names.length === 0 ? "nobody" : names.join(", ");
+}
+
+export function archivingNotice(channel: ChannelRecord, isArchived: boolean): string {
+  return `Channel #**${channel.name}** has been ${isArchived ? "archived" : "unarchived"}.`;
+}
+
+/** The fence is longer than any run of backticks in the text, which cannot end it. */
+function quoted(text: string): string {
+  if (text === "") return "```` quote\n*No description.*\n````";
+  const runs = [...text.matchAll(/`+/g)].map(([run]) => run.length);
+  const fence = "`".repeat(Math.max(4, ...runs.map((length) => length + 1)));
+  return `${fence} quote\n${text}\n${fence}`;
+}

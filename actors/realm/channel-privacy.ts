@@ -1,0 +1,61 @@
+/** To whom a channel is open, as PATCH /streams/{stream_id} changes it (spec 4.4, level 362; behaviour 2.4, 1 to 3; D18). */
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import type { ChannelRecord } from "../../schemas/records.ts";
+import { hasContentAccess, hasRealmPermission } from "../../src/domain/permissions.ts";
+import { realmSetting } from "../../src/domain/realm-settings.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { Asked } from "./channel-step.ts";
+import { checkWebPublic } from "./channels.ts";
+
+/** @returns the same channel when nothing changes */
+export function changedPrivacy(view: View, asked: Asked): ChannelRecord | Refusal {
+  const { channel } = asked;
+  const after = proposed(asked);
+  const refused = checkCombination(view, asked, after) ?? checkPermission(view, asked, after);
+  if (refused !== null) return refused;
+  const isSame =
+    after.isPrivate === channel.isPrivate &&
+    after.isWebPublic === channel.isWebPublic &&
+    after.isHistoryPublic === channel.isHistoryPublic;
+  return isSame ? channel : after;
+}
+
+/** Private channels protect their history unless the request says otherwise. */
+function proposed({ channel, params }: Asked): ChannelRecord {
+  const { isPrivate, isWebPublic } = params;
+  const isHistoryPublic = params.isHistoryPublic ?? (isPrivate === null ? channel.isHistoryPublic : !isPrivate);
+  return {
+    ...channel,
+    isPrivate: isPrivate ?? channel.isPrivate,
+    isWebPublic: isWebPublic ?? channel.isWebPublic,
+    isHistoryPublic,
+  };
+}
+
+/** What cannot be, whoever asks. */
+function checkCombination(view: View, { params }: Asked, after: ChannelRecord): Refusal | null {
+  const isImpossible = after.isWebPublic
+    ? after.isPrivate || !after.isHistoryPublic
+    : !after.isPrivate && !after.isHistoryPublic;
+  if (isImpossible) return refuse.badRequest("Invalid parameters");
+  if (after.isPrivate && (params.isDefault ?? after.isDefault)) {
+    return refuse.badRequest("A default channel cannot be private.");
+  }
+  if (!after.isPrivate && realmSetting(view, "moderation_request_channel_id") === after.id) {
+    return refuse.badRequest("A moderation request channel cannot be public.");
+  }
+  return null;
+}
+
+/** Whoever opens what was written, or closes it, can read it (D18). */
+function checkPermission(view: View, { caller, before, params }: Asked, after: ChannelRecord): Refusal | null {
+  const opensHistory = after.isHistoryPublic && !before.isHistoryPublic;
+  if ((params.isPrivate !== null || opensHistory) && !hasContentAccess(view, caller, before)) {
+    return refuse.badRequest("Channel content access is required.");
+  }
+  if (params.isPrivate !== null) {
+    const needed = params.isPrivate ? "can_create_private_channel_group" : "can_create_public_channel_group";
+    if (!hasRealmPermission(view, caller, needed)) return refuse.insufficientPermission();
+  }
+  return params.isWebPublic === true ? checkWebPublic(view, caller, params.isWebPublicAllowed) : null;
+}

@@ -1,0 +1,100 @@
+/**
+ * Linkifiers of an organization (public API: /realm/linkifiers). They are applied when a message is written; what is written
+ * keeps its links.
+ */
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import { groupNames, linkifierProblem } from "../../src/domain/markdown/linkifiers.ts";
+import { variableNames } from "../../src/domain/markdown/uri-template.ts";
+import { isAdministrator } from "../../src/domain/permissions.ts";
+import { codePoints } from "../../src/domain/text.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { Command, LinkifierDraft } from "../commands.ts";
+import { callerOf, done, type Outcome } from "../decide.ts";
+import { effects } from "../effects.ts";
+
+/** Everybody whose client can expand URL templates gets the whole list, as it is when it is told. */
+const linkifiersEvent = effects.emit("realm_linkifiers", {}, { to: "realm" });
+
+/** POST /realm/filters. A new linkifier is the last one. */
+export function addLinkifier(_context: unknown, asked: Command<"linkifier.add">, view: View): Outcome {
+  const { pattern, urlTemplate } = asked.params;
+  const refused = refuseCaller(asked, view) ?? refuseDraft(view, asked.params, null);
+  if (refused !== null) return refused;
+  if (view.linkifiers.length >= limits.linkifiers_max) return refuse.badRequest("Too many linkifiers");
+  const id = view.counter("linkifier") + 1;
+  const order = 1 + Math.max(0, ...view.linkifiers.map((each) => each.order));
+  return done({ id }, [
+    effects.count("linkifier", id),
+    effects.put("linkifiers", id, { id, pattern, urlTemplate, order }),
+    linkifiersEvent,
+  ]);
+}
+
+/** PATCH /realm/filters/{filter_id}. */
+export function updateLinkifier(_context: unknown, asked: Command<"linkifier.update">, view: View): Outcome {
+  const { id, pattern, urlTemplate } = asked.params;
+  const refusedCaller = refuseCaller(asked, view);
+  if (refusedCaller !== null) return refusedCaller;
+  const before = view.linkifiers.find((each) => each.id === id);
+  if (before === undefined) return notFound();
+  const refused = refuseDraft(view, asked.params, id);
+  if (refused !== null) return refused;
+  if (before.pattern === pattern && before.urlTemplate === urlTemplate) return done({}, []);
+  return done({}, [effects.put("linkifiers", id, { ...before, pattern, urlTemplate }), linkifiersEvent]);
+}
+
+/** DELETE /realm/filters/{filter_id}. */
+export function removeLinkifier(_context: unknown, asked: Command<"linkifier.remove">, view: View): Outcome {
+  const refused = refuseCaller(asked, view);
+  if (refused !== null) return refused;
+  if (!view.linkifiers.some((each) => each.id === asked.params.id)) return notFound();
+  return done({}, [effects.remove("linkifiers", asked.params.id), linkifiersEvent]);
+}
+
+/** PATCH /realm/linkifiers. */
+export function reorderLinkifiers(_context: unknown, asked: Command<"linkifier.reorder">, view: View): Outcome {
+  const refused = refuseCaller(asked, view);
+  if (refused !== null) return refused;
+  const { order } = asked.params;
+  const places = new Map(order.map((id, index) => [id, index + 1]));
+  const isWhole = places.size === order.length && order.length === view.linkifiers.length;
+  if (!isWhole || view.linkifiers.some(({ id }) => !places.has(id))) {
+    return refuse.badRequest("The ordered list must enumerate all existing linkifiers exactly once");
+  }
+  if (view.linkifiers.every(({ id }, index) => order[index] === id)) return done({}, []);
+  const rows = view.linkifiers.map((each) =>
+    effects.put("linkifiers", each.id, { ...each, order: places.get(each.id) ?? each.order }),
+  );
+  return done({}, [...rows, linkifiersEvent]);
+}
+
+function refuseCaller(asked: Command, view: View): Refusal | null {
+  const caller = callerOf(asked, view);
+  return caller === null || isAdministrator(caller) ? null : refuse.administratorRequired();
+}
+
+function notFound(): Refusal {
+  return refuse.badRequest("Linkifier not found.");
+}
+
+/** Pattern and template, each by itself, then that one names what the other names. @param id of the one that changes */
+function refuseDraft(view: View, { pattern, urlTemplate }: LinkifierDraft, id: number | null): Refusal | null {
+  if (pattern === "" || urlTemplate === "") return refuse.badRequest("This field cannot be blank.");
+  if (codePoints(urlTemplate) > limits.url_code_points_max) return refuse.badRequest("Invalid URL template.");
+  const problem = linkifierProblem({ pattern, urlTemplate });
+  if (problem === "pattern") return refuse.badRequest(`Bad regular expression: ${pattern}`);
+  if (problem === "template") return refuse.badRequest("Invalid URL template.");
+  if (view.linkifiers.some((each) => each.id !== id && each.pattern === pattern)) {
+    return refuse.badRequest("Realm filter with this Realm and Pattern already exists.");
+  }
+  const [inPattern, inTemplate] = [groupNames(pattern), variableNames(urlTemplate)];
+  const unused = inPattern.find((name) => !inTemplate.includes(name));
+  if (unused !== undefined) {
+    return refuse.badRequest(`Group '${unused}' in linkifier pattern is not present in URL template.`);
+  }
+  const unknown = inTemplate.find((name) => !inPattern.includes(name));
+  return unknown === undefined
+    ? null
+    : refuse.badRequest(`Group '${unknown}' in URL template is not present in linkifier pattern.`);
+}

@@ -1,0 +1,128 @@
+/**
+ * Policies go along with a topic that moves as a whole, by a rename or into another channel (public API: update-message). They are
+ * carried in slices, so that a topic which thousands follow makes no long turn: those who had a policy for the target first,
+ * those of the source after them.
+ */
+import { fold } from "../../schemas/fold.ts";
+import { limits } from "../../schemas/limits.ts";
+import { hasContentAccess } from "../../src/domain/permissions.ts";
+import {
+  mergedPolicy,
+  type TopicPolicy,
+  topicHolders,
+  topicPolicies,
+  visibilityPolicy,
+} from "../../src/domain/user-topics.ts";
+import type { View } from "../../src/domain/view.ts";
+import { type Command, command, type TopicMove } from "../commands.ts";
+import { done, type Outcome } from "../decide.ts";
+import { type Effect, effects } from "../effects.ts";
+import { mutedTopicsEvent, type TopicPlace, topicPolicyRows, userTopicEvent } from "../user/user-topics.ts";
+
+/**
+ * What the move of a whole topic does to people's policies: the first slice at once, the rest by commands of its own. Where
+ * the target had messages (`isMerge`), of two policies the one that shows more wins; else the source's counts.
+ */
+export function moveUserTopics(view: View, move: Pick<TopicMove, "from" | "to" | "isMerge">): Effect[] {
+  return sliceEffects(view, { ...move, phase: "target", afterUserId: 0 });
+}
+
+/** One more slice. */
+export function continueTopicMove(_context: unknown, asked: Command<"user-topics.move">, view: View): Outcome {
+  return done({}, sliceEffects(view, asked.params));
+}
+
+function sliceEffects(view: View, move: TopicMove): Effect[] {
+  const { from, to, phase, afterUserId } = move;
+  const isRespelt = from.channelId === to.channelId && fold(from.topic) === fold(to.topic);
+  if (isRespelt && phase === "target") return sliceEffects(view, { ...move, phase: "source" });
+  const limit = limits.user_topics_per_command_max;
+  const { channelId, topic } = phase === "source" ? from : to;
+  const holders = topicHolders(view, channelId, topic, { afterUserId, limit });
+  const ids = holders.map(({ userId }) => userId);
+  const all = isRespelt ? respell(view, to, holders) : carry(view, move, ids);
+  const next = nextSlice(move, ids.length === limit ? ids.at(-1) : undefined);
+  if (next === null) return all;
+  // Mostly nobody, or a few: the second phase needs no command of its own then.
+  if (ids.length === 0) return [...all, ...sliceEffects(view, next)];
+  return [...all, effects.tell(command({ actor: "realm" }, "user-topics.move", next, null))];
+}
+
+function nextSlice(move: TopicMove, lastId: number | undefined): TopicMove | null {
+  if (lastId !== undefined) return { ...move, afterUserId: lastId };
+  return move.phase === "target" ? { ...move, phase: "source", afterUserId: 0 } : null;
+}
+
+interface Changes {
+  readonly rows: Effect[];
+  /** By policy: whose policy for a place is this one from now on. */
+  readonly left: number[];
+  readonly reached: Map<TopicPolicy, number[]>;
+  readonly muting: Set<number>;
+}
+
+function carry(view: View, { from, to, isMerge, phase }: TopicMove, userIds: readonly number[]): Effect[] {
+  const changes: Changes = { rows: [], left: [], reached: new Map(), muting: new Set() };
+  const [source, target] = [view.channels.get(from.channelId), view.channels.get(to.channelId)];
+  if (source === undefined || target === undefined) return [];
+  for (const userId of userIds) {
+    const user = view.users.get(userId);
+    if (user === undefined) continue;
+    const before = visibilityPolicy(view, userId, from.channelId, from.topic);
+    // In the first phase, who has a policy for the source waits for the second.
+    if (phase === "target" && before !== topicPolicies.none) continue;
+    const there = visibilityPolicy(view, userId, to.channelId, to.topic);
+    const isTold = hasContentAccess(view, user, source);
+    // Who may read neither learns nothing of the move (S1): what they set stays where it was.
+    if (!isTold && !hasContentAccess(view, user, target)) continue;
+    if (before !== topicPolicies.none) leave(view, changes, { userId, place: from, policy: before });
+    if (!hasContentAccess(view, user, target)) continue;
+    const after = isMerge ? mergedPolicy(before, there) : before;
+    if (after !== there) reach(view, changes, { userId, place: to, policy: after, before: there });
+  }
+  return effectsOf(view, changes, from, to);
+}
+
+function leave(
+  view: View,
+  { rows, left, muting }: Changes,
+  { userId, place, policy }: { userId: number; place: TopicPlace; policy: TopicPolicy },
+): void {
+  rows.push(...topicPolicyRows(view, userId, place, topicPolicies.none));
+  left.push(userId);
+  if (policy === topicPolicies.muted) muting.add(userId);
+}
+
+function reach(
+  view: View,
+  { rows, reached, muting }: Changes,
+  { userId, place, policy, before }: { userId: number; place: TopicPlace; policy: TopicPolicy; before: TopicPolicy },
+): void {
+  rows.push(...topicPolicyRows(view, userId, place, policy));
+  const others = reached.get(policy);
+  if (others === undefined) reached.set(policy, [userId]);
+  else others.push(userId);
+  if (policy === topicPolicies.muted || before === topicPolicies.muted) muting.add(userId);
+}
+
+function effectsOf(view: View, { rows, left, reached, muting }: Changes, from: TopicPlace, to: TopicPlace): Effect[] {
+  return [
+    ...rows,
+    ...(muting.size === 0 ? [] : [mutedTopicsEvent([...muting])]),
+    ...(left.length === 0 ? [] : [userTopicEvent(view, { userIds: left, place: from, policy: topicPolicies.none })]),
+    ...[...reached].map(([policy, userIds]) => userTopicEvent(view, { userIds, place: to, policy })),
+  ];
+}
+
+/** The same topic, written differently: who may read it knows it by its new spelling. */
+function respell(view: View, to: TopicPlace, holders: ReturnType<typeof topicHolders>): Effect[] {
+  const changes: Changes = { rows: [], left: [], reached: new Map(), muting: new Set() };
+  const channel = view.channels.get(to.channelId);
+  if (channel === undefined) return [];
+  for (const { userId, policy } of holders) {
+    const user = view.users.get(userId);
+    if (user === undefined || !hasContentAccess(view, user, channel)) continue;
+    reach(view, changes, { userId, place: to, policy, before: policy });
+  }
+  return effectsOf(view, changes, to, to);
+}

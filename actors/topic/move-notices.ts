@@ -1,0 +1,82 @@
+/** What the notification bot says when messages were moved or a topic was resolved (texts of the public server). */
+import { limits } from "../../schemas/limits.ts";
+import { hasTrait } from "../../schemas/message-traits.ts";
+import { encodeHash } from "../../src/domain/markdown/resolve.ts";
+import type { TopicToggle } from "../../src/domain/message-rules.ts";
+import { emptyTopicName } from "../../src/domain/topics.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { MessageMove } from "../commands.ts";
+import { type Effect, effects } from "../effects.ts";
+import { botPost } from "../realm/notification-bot.ts";
+import type { TopicContext } from "./machine.ts";
+import { removeMessages } from "./message-removal.ts";
+
+/** At the end of a move: `count` messages have gone. Resolving a topic is told otherwise. */
+export function moveNotices(view: View, move: MessageMove): Effect[] {
+  const user = mention(view, move.movedById);
+  const notices: Effect[] = [];
+  if (move.notifiesNewThread) {
+    const from = topicLink(view, move.from);
+    notices.push(post(move.to, `${arrived(view, move)} moved here from ${from} by ${user}.`));
+  }
+  if (move.notifiesOldThread) {
+    const to = topicLink(view, move.to);
+    notices.push(post(move.from, `${departed(move)} to ${to} by ${user}.`));
+  }
+  return notices;
+}
+
+function arrived(view: View, move: MessageMove): string {
+  if (move.isWhole && move.target !== "visible") return "This topic was";
+  if (move.count !== 1) return `${move.count} messages were`;
+  return `[A message](${narrowPath(view, move.to)}/near/${move.messageId}) was`;
+}
+
+function departed(move: MessageMove): string {
+  if (move.isWhole) return "This topic was moved";
+  return `${move.count === 1 ? "A message was" : `${move.count} messages were`} moved from this topic`;
+}
+
+/** A topic that was resolved or unresolved; who changes their mind at once takes the notice of before away instead. */
+export function toggleNotice(context: TopicContext, view: View, move: MessageMove, toggle: TopicToggle): Effect[] {
+  const last = view.row("messages", context.lastMessageId);
+  const isFresh =
+    last !== undefined &&
+    hasTrait(last.traits, "isResolveNotice") &&
+    view.now - last.sentAt <= limits.resolve_undo_s * 1000;
+  if (isFresh) {
+    const place = { id: context.id ?? 0, channelId: context.channelId, topic: move.to.topic, userIds: null };
+    return removeMessages(view, place, [last.id], [move.movedById]);
+  }
+  return [post(move.to, `${mention(view, move.movedById)} has marked this topic as ${toggle}.`, true)];
+}
+
+type Place = MessageMove["from"];
+
+function post(place: Place, content: string, isResolveNotice = false): Effect {
+  return effects.tell(botPost({ actor: "topic", ...place }, content, isResolveNotice ? { isResolveNotice } : {}));
+}
+
+function mention(view: View, userId: number): string {
+  return `@_**${view.users.get(userId)?.fullName ?? ""}|${userId}**`;
+}
+
+/** Characters that would end the shorter form of a link to a topic. */
+const unsafe = /[`>*&[\]]|\$\$/;
+
+function topicLink(view: View, place: Place): string {
+  const channel = view.channels.get(place.channelId)?.name ?? "";
+  if (!unsafe.test(channel) && !unsafe.test(place.topic)) return `#**${channel}>${place.topic}**`;
+  const topic = place.topic === "" ? emptyTopicName(view) : place.topic;
+  return `[#${escaped(channel)} > ${escaped(topic)}](${narrowPath(view, place)})`;
+}
+
+/** As text of a link: no character of it means anything. */
+function escaped(text: string): string {
+  return text.replace(/[`>*&[\]$]/g, (character) => `&#${character.charCodeAt(0)};`);
+}
+
+function narrowPath(view: View, { channelId, topic }: Place): string {
+  const slug = (view.channels.get(channelId)?.name ?? "").replaceAll(" ", "-");
+  return `#narrow/channel/${channelId}-${encodeHash(slug)}/topic/${encodeHash(topic)}`;
+}

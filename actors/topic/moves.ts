@@ -1,0 +1,155 @@
+/**
+ * Messages that go to another conversation: parts of a topic, a topic that joins another one, a topic that goes to another
+ * channel. The conversation that they go to takes them in, oldest first, a batch a turn, and tells itself to go on; what is left
+ * stands in the command, so that a crash finds the messages at a batch boundary and the rest follows after the restart (M3).
+ * Meanwhile the topic that they leave takes posts as ever (they are newer than the move and stay), is deleted from as ever (what
+ * has gone survives), and is not moved or renamed by anybody else.
+ */
+import { fold } from "../../schemas/fold.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { MessageRecord } from "../../schemas/records.ts";
+import { canReadChannelMessage } from "../../src/domain/permissions.ts";
+import type { View } from "../../src/domain/view.ts";
+import { type Command, command, type MessageMove } from "../commands.ts";
+import { type Done, done, type Outcome } from "../decide.ts";
+import { type Effect, effects } from "../effects.ts";
+import { moveUserTopics } from "../realm/user-topics.ts";
+import { messageRows } from "./content.ts";
+import type { TopicContext } from "./machine.ts";
+import { moveNotices } from "./move-notices.ts";
+import type { PlannedMove } from "./move-plan.ts";
+import { moveEvents } from "./update-events.ts";
+
+/** Files that nothing refers to any more; uploads do not exist yet. */
+export const moveAnswer = { detached_uploads: [] } as const;
+
+/** In the conversation that is left: the move is written down, and the target is told. */
+export function startMove(
+  view: View,
+  { isRename: _is, ...move }: PlannedMove,
+  beside: readonly Effect[],
+): Outcome<TopicContext> {
+  const { moveId, conversationId, from, to, movedById: userId } = move;
+  const prevTopic = view.row("conversations", conversationId)?.topic ?? from.topic;
+  const started: Done<TopicContext> = done(
+    null,
+    [
+      ...beside,
+      effects.count("move", moveId),
+      effects.put("messageMoves", moveId, {
+        userId,
+        at: move.at,
+        fromId: conversationId,
+        prevChannelId: from.channelId,
+        channelId: to.channelId,
+        prevTopic,
+        topic: to.topic,
+      }),
+      effects.tell(command({ actor: "topic", ...to }, "messages.take-in", move, null)),
+    ],
+    { movingId: moveId },
+  );
+  return { ...started, keptAnswer: moveAnswer };
+}
+
+/** In the conversation that they go to. */
+export function takeIn(context: TopicContext, asked: Command<"messages.take-in">, view: View): Outcome<TopicContext> {
+  const move = asked.params;
+  const target = { actor: "topic", ...move.to } as const;
+  // All that had come was deleted again: the name begins anew.
+  if (context.id === null && asked.to.actor !== "topic") {
+    return done({}, [effects.tell(command(target, "messages.take-in", move, null))]);
+  }
+  const { ids, lastSeen, hasMore } = nextBatch(view, move);
+  const id = context.id ?? view.counter("recipient") + 1;
+  const messages = ids.flatMap((messageId) => view.row("messages", messageId) ?? []);
+  const isNew = context.id === null && messages.length > 0;
+  const all: Effect[] = [
+    ...(isNew
+      ? [effects.count("recipient", id), effects.put("topicNames", [move.to.channelId, fold(move.to.topic)], { id })]
+      : []),
+    ...messages.flatMap((message) => carried(message, move, id)),
+    ...(messages.length === 0 ? [] : arrivalEffects(context, view, move, ids)),
+  ];
+  const count = move.count + messages.length;
+  const after = messages.length === 0 ? {} : arrived(context, id, ids);
+  if (!hasMore) return done({}, [...all, ...finished(view, { ...move, count })], after);
+  const to = context.id === null && !isNew ? target : ({ actor: "conversation", id } as const);
+  const rest = { ...move, count, afterId: lastSeen };
+  return done({}, [...all, effects.tell(command(to, "messages.take-in", rest, null))], after);
+}
+
+interface Batch {
+  /** Ascending. */
+  readonly ids: readonly number[];
+  readonly lastSeen: number;
+  readonly hasMore: boolean;
+}
+
+function nextBatch(
+  view: View,
+  { conversationId, afterId, upToId, from, isLimitedToSight, movedById }: MessageMove,
+): Batch {
+  const keys = view.keys("conversationMessages", {
+    start: [conversationId, afterId + 1],
+    end: [conversationId, upToId + 1],
+    limit: limits.move_batch_messages + 1,
+  });
+  const all = keys.slice(0, limits.move_batch_messages).map(([, id]) => id);
+  const channel = view.channels.get(from.channelId);
+  const mover = view.users.get(movedById);
+  const isSeen = (id: number) =>
+    !isLimitedToSight ||
+    (channel !== undefined && mover !== undefined && canReadChannelMessage(view, mover, channel, id));
+  return { ids: all.filter(isSeen), lastSeen: all.at(-1) ?? upToId, hasMore: keys.length > all.length };
+}
+
+function carried(message: MessageRecord, { moveId, conversationId, from, to }: MessageMove, id: number): Effect[] {
+  const moves = [...message.moves, moveId].slice(-limits.message_history_entries_max);
+  return [
+    effects.remove("conversationMessages", [conversationId, message.id]),
+    ...(from.channelId === to.channelId ? [] : [effects.remove("channelMessages", [from.channelId, message.id])]),
+    ...messageRows({ ...message, conversationId: id, moves }, to.channelId),
+  ];
+}
+
+function arrivalEffects(context: TopicContext, view: View, move: MessageMove, ids: readonly number[]): Effect[] {
+  const former = view.row("conversations", move.conversationId)?.topic ?? move.from.topic;
+  const present = context.id === null ? move.to.topic : context.topic;
+  return [
+    ...moveEvents(move, ids, { former, present }),
+    effects.tell(command({ actor: "conversation", id: move.conversationId }, "topic.recount", {}, null)),
+  ];
+}
+
+function arrived(context: TopicContext, id: number, ids: readonly number[]): Partial<TopicContext> {
+  return { id, lastMessageId: Math.max(context.lastMessageId, ids.at(-1) ?? 0) };
+}
+
+function finished(view: View, move: MessageMove): Effect[] {
+  const { conversationId, moveId, from, to } = move;
+  const channels = from.channelId === to.channelId ? [] : [from.channelId, to.channelId];
+  return [
+    effects.tell(command({ actor: "conversation", id: conversationId }, "topic.move-ended", { moveId }, null)),
+    ...channels.map((channelId) =>
+      effects.tell(command({ actor: "realm" }, "channel.find-first-message", { channelId, isMove: true }, null)),
+    ),
+    ...(move.isWhole ? moveUserTopics(view, { from, to, isMerge: move.target !== "free" }) : []),
+    ...concluded(view, move),
+  ];
+}
+
+/** What follows the last batch: notices, and the answer to whoever still waits. */
+export function concluded(view: View, move: MessageMove): Effect[] {
+  const { waiting } = move;
+  const isWaiting = waiting !== null && waiting.boot === view.counter("boot");
+  return [
+    ...(move.count === 0 ? [] : moveNotices(view, move)),
+    ...(isWaiting ? [effects.reply(waiting.ticket, moveAnswer)] : []),
+  ];
+}
+
+/** In the conversation that was left: it can be moved from again. */
+export function endMove(context: TopicContext, asked: Command<"topic.move-ended">): Outcome<TopicContext> {
+  return context.movingId === asked.params.moveId ? done({}, [], { movingId: null }) : done({}, []);
+}

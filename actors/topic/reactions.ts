@@ -1,0 +1,131 @@
+/** Emoji on messages (public API: add-reaction, remove-reaction; D22): one row each, bounded per message. */
+import { refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import { hasTrait, messageTraits } from "../../schemas/message-traits.ts";
+import type { MessageRecord, ReactionRecord, UserRecord } from "../../schemas/records.ts";
+import { chooseEmoji, type EmojiChoice, findEmoji } from "../../src/domain/emoji/emoji-choice.ts";
+import { findChangeable } from "../../src/domain/message-rules.ts";
+import { apiEmail } from "../../src/domain/people.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { Address, Command } from "../commands.ts";
+import { callerOf, done, type Outcome } from "../decide.ts";
+import { type Effect, effects } from "../effects.ts";
+import { messageRows } from "./content.ts";
+import type { TopicContext } from "./machine.ts";
+import { placeOf } from "./message-deletion.ts";
+
+export function addReaction(context: TopicContext, asked: Command<"reaction.add">, view: View): Outcome<TopicContext> {
+  const caller = callerOf(asked, view);
+  if (caller === null) return refuse.noSuchUser();
+  const found = findChangeable(view, caller, messageIdOf(asked), placeOf(context));
+  if ("kind" in found) return found;
+  const { message } = found;
+  const known = findEmoji(view, asked.params);
+  if ("kind" in known) return known;
+  if (view.row("reactions", [message.id, caller.id, known.key]) !== undefined) return refuse.reactionAlreadyExists();
+  const others = reactionsOf(view, message);
+  // A name that somebody reacted with stays good on this message, also when the emoji is called otherwise by now.
+  const same = others.find(({ row }) => emojiKey(row.reactionType, row.emojiCode) === known.key);
+  const chosen = same === undefined ? chooseEmoji(view, asked.params) : nameOf(same.row);
+  if (chosen.kind === "refused") return chosen;
+  if (others.length >= limits.reactions_per_message_max) return refuse.badRequest("Too many reactions");
+  const row: ReactionRecord = {
+    emojiName: chosen.name,
+    emojiCode: chosen.code,
+    reactionType: chosen.reactionType,
+    position: view.position,
+  };
+  return done({}, [
+    effects.put("reactions", [message.id, caller.id, known.key], row),
+    ...(others.length > 0 ? [] : marked(context, message, true)),
+    reactionEvent(context, message, caller, "add", row),
+  ]);
+}
+
+export function removeReaction(
+  context: TopicContext,
+  asked: Command<"reaction.remove">,
+  view: View,
+): Outcome<TopicContext> {
+  const caller = callerOf(asked, view);
+  if (caller === null) return refuse.noSuchUser();
+  const found = findChangeable(view, caller, messageIdOf(asked), placeOf(context));
+  if ("kind" in found) return found;
+  const { message } = found;
+  const { name, code, reactionType } = asked.params;
+  if (name === null && code === null) {
+    return refuse.badRequest("At least one of the following arguments must be present: emoji_name, emoji_code");
+  }
+  const others = reactionsOf(view, message);
+  const own = others.filter(({ userId }) => userId === caller.id);
+  // By the name alone: what it stands for now, or one's own reaction that was called so.
+  const sought = findEmoji(view, {
+    name: name ?? "",
+    code,
+    reactionType: reactionType ?? (code === null ? null : "unicode_emoji"),
+  });
+  const reaction =
+    own.find(({ key }) => !("kind" in sought) && key === sought.key) ??
+    (code === null ? own.find(({ row }) => row.emojiName === name) : undefined);
+  if (reaction === undefined) return "kind" in sought ? sought : refuse.reactionDoesNotExist();
+  return done({}, [
+    effects.remove("reactions", [message.id, caller.id, reaction.key]),
+    ...(others.length > 1 ? [] : marked(context, message, false)),
+    reactionEvent(context, message, caller, "remove", reaction.row),
+  ]);
+}
+
+function messageIdOf(asked: Command): number {
+  return (asked.to as Extract<Address, { actor: "message" }>).id;
+}
+
+interface Reaction {
+  readonly userId: number;
+  readonly key: string;
+  readonly row: ReactionRecord;
+}
+
+function reactionsOf(view: View, message: MessageRecord): Reaction[] {
+  if (!hasTrait(message.traits, "hasReactions")) return [];
+  const range = { start: [message.id], end: [message.id + 1], limit: limits.reactions_per_message_max };
+  return view.rows("reactions", range).map(({ key, row }) => ({ userId: key[1], key: key[2], row }));
+}
+
+function emojiKey(reactionType: string, code: string): string {
+  return `${reactionType}:${code}`;
+}
+
+function nameOf({ emojiName: name, emojiCode: code, reactionType }: ReactionRecord): EmojiChoice {
+  return { kind: "chosen", name, code, reactionType };
+}
+
+/** The message's row says whether there are any: nobody looks for reactions of a message that has none. */
+function marked(context: TopicContext, message: MessageRecord, hasReactions: boolean): Effect[] {
+  const others = message.traits & ~messageTraits.hasReactions;
+  const traits = hasReactions ? others | messageTraits.hasReactions : others;
+  return messageRows({ ...message, traits }, context.channelId);
+}
+
+/** With the person's record beside the id, which older clients read (OpenAPI, reaction). */
+function reactionEvent(
+  context: TopicContext,
+  message: MessageRecord,
+  caller: UserRecord,
+  op: "add" | "remove",
+  row: ReactionRecord,
+): Effect {
+  const body = {
+    op,
+    user_id: caller.id,
+    user: { email: apiEmail(caller), full_name: caller.fullName, user_id: caller.id },
+    message_id: message.id,
+    emoji_name: row.emojiName,
+    emoji_code: row.emojiCode,
+    reaction_type: row.reactionType,
+  };
+  const audience =
+    context.channelId === null
+      ? ({ to: "users", ids: context.userIds ?? [] } as const)
+      : ({ to: "channel", id: context.channelId, also: [caller.id] } as const);
+  return effects.emit("reaction", body, audience);
+}

@@ -1,0 +1,113 @@
+/**
+ * A topic that gets another name: its conversation's row, its name's row and one row of history, however many messages it has
+ * (architecture, Moves). Clients are told message by message all the same; in a large topic that goes on in commands of its own,
+ * and the request is answered when everybody has been told.
+ */
+import { fold } from "../../schemas/fold.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { TopicToggle } from "../../src/domain/message-rules.ts";
+import type { View } from "../../src/domain/view.ts";
+import { type Command, command, type MessageMove } from "../commands.ts";
+import { type Done, done, type Outcome } from "../decide.ts";
+import { type Effect, effects } from "../effects.ts";
+import { moveUserTopics } from "../realm/user-topics.ts";
+import type { TopicContext } from "./machine.ts";
+import { moveNotices, toggleNotice } from "./move-notices.ts";
+import type { PlannedMove } from "./move-plan.ts";
+import { concluded, moveAnswer } from "./moves.ts";
+import { refileTopic } from "./search.ts";
+import { type ContentUpdate, moveEvents } from "./update-events.ts";
+
+interface Beside {
+  readonly toggle: TopicToggle;
+  /** A change of content in the same request, and how the event tells it. */
+  readonly content: readonly Effect[];
+  readonly update: ContentUpdate;
+}
+
+export function renameTopic(
+  context: TopicContext,
+  view: View,
+  { isRename: _is, ...planned }: PlannedMove,
+  beside: Beside,
+): Outcome<TopicContext> {
+  const isToggle = beside.toggle !== "none";
+  const move = { ...planned, afterId: 0, ...(isToggle ? { notifiesNewThread: false } : {}) };
+  const ids = idsAfter(view, move);
+  const renamed: Partial<TopicContext> = { topic: move.to.topic, renames: context.renames + 1 };
+  const all = [...beside.content, ...renameRows(context, view, move)];
+  // A toggle and a change of content in one request: the notice would tell half of it.
+  const notice = isToggle && beside.content.length === 0 ? toggleNotice(context, view, move, beside.toggle) : [];
+  if (ids.length <= limits.event_ids_per_piece_max) {
+    const whole = { ...move, count: ids.length };
+    const told = moveEvents(whole, ids, namesOf(move), beside.update);
+    return done(moveAnswer, [...all, ...told, ...notice, ...moveNotices(view, whole)], renamed);
+  }
+  const rest = command({ actor: "conversation", id: move.conversationId }, "topic.tell-rename", move, null);
+  const waiting: Done<TopicContext> = done(null, [...all, ...notice, effects.tell(rest)], {
+    ...renamed,
+    movingId: move.moveId,
+  });
+  return { ...waiting, keptAnswer: moveAnswer };
+}
+
+function namesOf({ from, to }: MessageMove) {
+  return { former: from.topic, present: to.topic };
+}
+
+/** One more than are told in a piece, to know whether there are more. */
+function idsAfter(view: View, { conversationId, afterId, upToId }: MessageMove): number[] {
+  const limit = limits.event_ids_per_piece_max + 1;
+  const range = { start: [conversationId, afterId + 1], end: [conversationId, upToId + 1], limit };
+  return view.keys("conversationMessages", range).map(([, id]) => id);
+}
+
+function renameRows(context: TopicContext, view: View, move: MessageMove): Effect[] {
+  const { conversationId, moveId, from, to } = move;
+  const names = [fold(from.topic), fold(to.topic)];
+  return [
+    effects.count("move", moveId),
+    ...(names[0] === names[1]
+      ? []
+      : [
+          effects.remove("topicNames", [from.channelId, fold(from.topic)]),
+          effects.put("topicNames", [to.channelId, fold(to.topic)], { id: conversationId }),
+        ]),
+    effects.put("topicRenames", [conversationId, moveId], {
+      userId: move.movedById,
+      at: move.at,
+      prevTopic: from.topic,
+      topic: to.topic,
+      upToId: context.lastMessageId,
+    }),
+    ...pruned(context, view, conversationId),
+    refileTopic(conversationId),
+    ...moveUserTopics(view, { from, to, isMerge: false }),
+  ];
+}
+
+/** Of very many names the oldest are forgotten (S3). */
+function pruned(context: TopicContext, view: View, conversationId: number): Effect[] {
+  if (context.renames < limits.message_history_entries_max) return [];
+  const [oldest] = view.keys("topicRenames", { start: [conversationId], end: [conversationId + 1], limit: 1 });
+  return oldest === undefined ? [] : [effects.remove("topicRenames", oldest)];
+}
+
+/** Tells of the next messages of a large topic. What was deleted meanwhile has no new name. */
+export function tellRename(
+  context: TopicContext,
+  asked: Command<"topic.tell-rename">,
+  view: View,
+): Outcome<TopicContext> {
+  const move = asked.params;
+  const ids = context.id === null ? [] : idsAfter(view, move);
+  const piece = ids.slice(0, limits.event_ids_per_piece_max);
+  const count = move.count + piece.length;
+  const told = piece.length === 0 ? [] : moveEvents(move, piece, namesOf(move));
+  if (piece.length < ids.length) {
+    const rest = { ...move, count, afterId: piece.at(-1) ?? move.upToId };
+    return done({}, [...told, effects.tell(command(asked.to, "topic.tell-rename", rest, null))]);
+  }
+  const end = concluded(view, { ...move, count });
+  return done({}, [...told, ...end], context.movingId === move.moveId ? { movingId: null } : {});
+}

@@ -1,0 +1,42 @@
+/** Durable shapes of what happens to messages after they were posted. The rules of `schemas/records.ts` hold. */
+
+/** One change of a message's content: what it was before (spec 2.9, edit history). */
+export interface MessageEditRecord {
+  readonly userId: number;
+  readonly at: number;
+  readonly prevContent: string;
+  readonly prevRendered: string;
+  /** The move or rename of the same request; null: only the content changed. */
+  readonly moveId: number | null;
+}
+
+/** A topic that got another name as a whole: one row, however many messages it has (architecture, Moves). */
+export interface TopicRenameRecord {
+  readonly userId: number;
+  readonly at: number;
+  readonly prevTopic: string;
+  readonly topic: string;
+  /** The topic's last message then: later ones were never called otherwise. */
+  readonly upToId: number;
+}
+
+/** Messages that went to another conversation; the messages themselves say by which moves they came (`MessageRecord.moves`). */
+export interface MessageMoveRecord {
+  readonly userId: number;
+  readonly at: number;
+  /** The conversation that they left. */
+  readonly fromId: number;
+  readonly prevChannelId: number;
+  readonly channelId: number;
+  readonly prevTopic: string;
+  readonly topic: string;
+}
+
+/** One person's emoji on a message. */
+export interface ReactionRecord {
+  readonly emojiName: string;
+  readonly emojiCode: string;
+  readonly reactionType: string;
+  /** The realm's position then: reactions are shown in the order in which they came. */
+  readonly position: number;
+}

@@ -1,0 +1,46 @@
+/** Channel folders: what a name may be, and how a folder looks to clients (spec 2.10, 4.5; behaviour 2.5). */
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { ChannelFolderRecord } from "../../schemas/records.ts";
+import { codePoints, unprintablePosition } from "./text.ts";
+import type { View } from "./view.ts";
+
+/** All of them, in their order. */
+export function channelFolders(view: View): ChannelFolderRecord[] {
+  const rows = view.rows("channelFolders", { limit: limits.channel_folders_per_realm_max });
+  return rows.map(({ row }) => row).sort((a, b) => a.order - b.order);
+}
+
+/** null is what was not passed. Whether a name is free, the realm decides. */
+export function checkFolderTexts(name: string | null, description: string | null): Refusal | null {
+  return (
+    checkLength("name", name, limits.channel_folder_name_code_points_max) ??
+    (name === null ? null : checkFolderName(name)) ??
+    checkLength("description", description, limits.channel_folder_description_code_points_max)
+  );
+}
+
+function checkLength(parameter: string, text: string | null, codePointsMax: number): Refusal | null {
+  if (text === null || codePoints(text) <= codePointsMax) return null;
+  return refuse.badRequest(`${parameter} is too long (limit: ${codePointsMax} characters)`);
+}
+
+function checkFolderName(name: string): Refusal | null {
+  if (name === "") return refuse.badRequest("Channel folder name can't be empty.");
+  const position = unprintablePosition(name);
+  if (position === 0) return null;
+  return refuse.badRequest(`Invalid character in channel folder name, at position ${position}.`);
+}
+
+export function channelFolderBody(folder: ChannelFolderRecord) {
+  return {
+    id: folder.id,
+    name: folder.name,
+    description: folder.description,
+    rendered_description: folder.renderedDescription,
+    creator_id: folder.creatorId,
+    date_created: Math.floor(folder.createdAt / 1000),
+    is_archived: folder.isArchived,
+    order: folder.order,
+  };
+}

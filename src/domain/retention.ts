@@ -1,0 +1,24 @@
+/** How long messages are kept (spec 2.4; public API, message retention policy). */
+import type { ChannelRecord } from "../../schemas/records.ts";
+import type { View } from "./view.ts";
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Days for which the organization keeps messages; null: for ever. */
+export function realmRetentionDays(view: Pick<View, "realm">): number | null {
+  return limited(Number(view.realm.settings["message_retention_days"] ?? -1));
+}
+
+/** Of a channel: its own, else the organization's. Direct messages have the organization's. */
+export function channelRetentionDays(view: Pick<View, "realm">, channel: ChannelRecord): number | null {
+  return channel.messageRetentionDays === null ? realmRetentionDays(view) : limited(channel.messageRetentionDays);
+}
+
+function limited(days: number): number | null {
+  return days > 0 ? days : null;
+}
+
+/** The first moment at which a message is older than so many days: at their end to the millisecond it is not yet. */
+export function expiryOf(sentAt: number, days: number): number {
+  return sentAt + days * dayMs + 1;
+}

@@ -1,0 +1,60 @@
+/** Changing messages (public API: update-message, delete-message, get-message-history). */
+import { command } from "../../../actors/commands.ts";
+import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { deleteMessage, getMessageHistory, updateMessage } from "../../../schemas/message-changes.ts";
+import type { UserRecord } from "../../../schemas/records.ts";
+import { userSetting } from "../../../schemas/user-settings.ts";
+import { parseContent } from "../../domain/markdown/render.ts";
+import { cutContent } from "../../domain/message-content.ts";
+import { messageSetting } from "../../domain/message-settings.ts";
+import { canReadMessage } from "../../domain/permissions.ts";
+import { messageHistory } from "../../queries/message-history.ts";
+import { bind, callerOf } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/entry.ts";
+
+export const messageChangeRoutes = [
+  bind(updateMessage, (call) => {
+    const caller = callerOf(call);
+    const { params } = call;
+    const content = params.content === undefined ? null : readContent(caller, params.content);
+    if (content !== null && "kind" in content) return content;
+    const edit = {
+      content,
+      topic: params.topic ?? null,
+      channelId: params.stream_id ?? null,
+      propagateMode: params.propagate_mode,
+      notifiesOldThread: params.send_notification_to_old_thread,
+      notifiesNewThread: params.send_notification_to_new_thread,
+      prevContentSha256: params.prev_content_sha256 ?? null,
+    } as const;
+    const to = { actor: "message", id: params.message_id } as const;
+    return call.realm.dispatcher.ask(command(to, "message.edit", edit, caller.id), call.claim);
+  }),
+
+  bind(deleteMessage, (call) => {
+    const to = { actor: "message", id: call.params.message_id } as const;
+    return call.realm.dispatcher.ask(command(to, "message.delete", {}, callerOf(call).id), call.claim);
+  }),
+
+  bind(getMessageHistory, (call) => {
+    const { view } = call.realm;
+    if (messageSetting(view, "message_edit_history_visibility_policy") === "none") {
+      return refuse.badRequest("Message edit history is disabled in this organization");
+    }
+    const message = view.row("messages", call.params.message_id);
+    const conversation = message === undefined ? undefined : view.row("conversations", message.conversationId);
+    if (message === undefined || conversation === undefined || !canReadMessage(view, callerOf(call), message)) {
+      return refuse.invalidMessage();
+    }
+    const history = messageHistory(view, message, conversation, call.params.allow_empty_topic_name);
+    return ok({ message_history: history });
+  }),
+];
+
+/** What is blank says that there was something (public API: "(deleted)"). */
+function readContent(sender: UserRecord, raw: string) {
+  if (raw.includes("\0")) return refuse.badRequest("Message must not contain null bytes") satisfies Refusal;
+  const text = raw.trim() === "" ? "(deleted)" : cutContent(raw);
+  const translateEmoticons = userSetting(sender, "translate_emoticons");
+  return { text, parsed: parseContent(text, { linkifiers: [], translateEmoticons }) };
+}

@@ -1,0 +1,209 @@
+/** Reading messages (spec 4.9, 4.10; public API: get-messages, get-message, check-messages-match-narrow, get-stream-topics). */
+import type { ParamsOf } from "../../../schemas/endpoint.ts";
+import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { limits } from "../../../schemas/limits.ts";
+import { checkMessagesMatchNarrow, getMessage, getMessages, getStreamTopics } from "../../../schemas/messages.ts";
+import type { MessageRecord, UserRecord } from "../../../schemas/records.ts";
+import { lookUp } from "../../domain/look-up.ts";
+import { type Narrowed, readNarrow, termsOf } from "../../domain/narrow.ts";
+import { canReadMessage, hasContentAccess } from "../../domain/permissions.ts";
+import { isForSpectators, isSpectator, spectator } from "../../domain/spectator.ts";
+import type { View } from "../../domain/view.ts";
+import { channelTopics } from "../../queries/channel-topics.ts";
+import { firstUnread } from "../../queries/first-unread.ts";
+import { firstMessageSince } from "../../queries/message-anchors.ts";
+import { type Fetched, type FetchRange, fetchMessages, MessageWalk } from "../../queries/message-fetch.ts";
+import { matchFields, messageForReader } from "../../queries/message-views.ts";
+import type { MessageOptions } from "../../queries/messages.ts";
+import { checkSpectator } from "../../queries/users.ts";
+import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/entry.ts";
+
+type FetchParams = ParamsOf<typeof getMessages>;
+
+export const messageFetchRoutes = [
+  bind(getMessages, (call) => {
+    const reader = readerOf(call);
+    if ("kind" in reader) return reader;
+    const { view } = call.realm;
+    const { params } = call;
+    const terms = termsOf(params.narrow ?? []);
+    if (isSpectator(reader) && !isForSpectators(terms)) return refuse.notLoggedIn();
+    const narrowed = readNarrow(view, reader, terms);
+    if ("kind" in narrowed) return narrowed;
+    const show = shower(view, reader, narrowed, {
+      applyMarkdown: params.apply_markdown,
+      clientGravatar: params.client_gravatar,
+      allowEmptyTopicName: params.allow_empty_topic_name,
+    });
+    let isAbandoned = false;
+    call.onAbort(() => {
+      isAbandoned = true;
+    });
+    const walk = new MessageWalk(view, reader, narrowed, () => isAbandoned);
+    return params.message_ids === undefined
+      ? fetchRange(walk, params, show, (anchor) => anchorId(anchor, { view, reader, narrowed, walk }))
+      : fetchByIds(view, reader, narrowed, params, show);
+  }),
+
+  bind(getMessage, (call) => {
+    const reader = readerOf(call);
+    if ("kind" in reader) return reader;
+    const { view } = call.realm;
+    const message = view.row("messages", call.params.message_id);
+    const isReadable = message !== undefined && canReadMessage(view, reader, message);
+    // Who may see it is for the public to know, what there is besides is not (S1).
+    if (!isReadable) return isSpectator(reader) ? refuse.notLoggedIn() : refuse.invalidMessage();
+    const body = messageForReader(view, reader, message, {
+      applyMarkdown: call.params.apply_markdown,
+      allowEmptyTopicName: call.params.allow_empty_topic_name,
+      clientGravatar: true,
+    });
+    return body === undefined ? refuse.invalidMessage() : ok({ message: body, raw_content: message.content });
+  }),
+
+  bind(checkMessagesMatchNarrow, (call) => {
+    const { view } = call.realm;
+    const reader = callerOf(call);
+    const narrowed = readNarrow(view, reader, termsOf(call.params.narrow));
+    if ("kind" in narrowed) return narrowed;
+    if (call.params.msg_ids.length > limits.messages_per_fetch_max) return tooMany();
+    // Only what was received, whatever the narrow says of history (behaviour 2.9).
+    const walk = new MessageWalk(view, reader, { ...narrowed, includesHistory: false }, () => false);
+    const matching = call.params.msg_ids.flatMap((id) => walk.at(id) ?? []);
+    const entries = matching.map((message) => [String(message.id), matchFields(view, message, narrowed.search, false)]);
+    return ok({ messages: Object.fromEntries(entries) });
+  }),
+
+  bind(getStreamTopics, async (call) => {
+    const reader = readerOf(call);
+    if ("kind" in reader) return reader;
+    const { view } = call.realm;
+    const channel = view.channels.get(call.params.stream_id);
+    if (channel === undefined || !hasContentAccess(view, reader, channel)) return refuse.invalidChannelId();
+    return ok({ topics: await channelTopics(view, reader, channel, call.params.allow_empty_topic_name) });
+  }),
+];
+
+/** The caller, or a spectator where the organization lets them in. */
+function readerOf(call: Call): UserRecord | Refusal {
+  return call.caller ?? checkSpectator(call.realm.view, null) ?? spectator;
+}
+
+type Show = (messages: readonly MessageRecord[]) => Record<string, unknown>[];
+
+/** Where something is searched for, each message says where it was found. */
+function shower(view: View, reader: UserRecord, { search }: Narrowed, options: MessageOptions): Show {
+  return (messages) =>
+    messages.flatMap((message) => {
+      const body = messageForReader(view, reader, message, options);
+      if (body === undefined) return [];
+      const match = search === null ? {} : matchFields(view, message, search, options.allowEmptyTopicName);
+      return [{ ...body, ...match }];
+    });
+}
+
+/** Larger than any id; what `newest` stands for (behaviour 5.4). */
+const newestAnchor = 10_000_000_000_000_000 - 1;
+
+async function fetchRange(
+  walk: MessageWalk,
+  params: FetchParams,
+  show: Show,
+  idOf: (anchor: Anchor) => Promise<number>,
+): Promise<Handled> {
+  const asked = readRange(params);
+  if ("kind" in asked) return asked;
+  const anchor = await idOf(asked.anchor);
+  const fetched: Fetched = await fetchMessages(walk, { ...asked, anchor });
+  return ok({
+    messages: show(fetched.messages),
+    anchor,
+    found_anchor: fetched.foundAnchor,
+    found_oldest: anchor === 0 || fetched.foundOldest,
+    found_newest: anchor === newestAnchor || fetched.foundNewest,
+    history_limited: false,
+  });
+}
+
+const notWithIds = ["anchor", "include_anchor", "num_after", "num_before", "use_first_unread_anchor"] as const;
+
+function fetchByIds(view: View, reader: UserRecord, narrowed: Narrowed, params: FetchParams, show: Show): Handled {
+  const others = notWithIds.filter((name) => params[name] !== undefined);
+  if (others.length > 0) return refuse.parameterCombination([...others, "message_ids"].sort());
+  const ids = [...new Set(params.message_ids)].sort((a, b) => a - b);
+  if (ids.length > limits.messages_per_fetch_max) return tooMany();
+  const walk = new MessageWalk(view, reader, { ...narrowed, includesHistory: true }, () => false);
+  return ok({
+    messages: show(ids.flatMap((id) => walk.at(id) ?? [])),
+    found_anchor: false,
+    found_oldest: false,
+    found_newest: false,
+    history_limited: false,
+  });
+}
+
+function tooMany(): Refusal {
+  return refuse.badRequest(`Too many messages requested (maximum ${limits.messages_per_fetch_max}).`);
+}
+
+/** An id, or what says which. */
+type Anchor = number | "first-unread" | { readonly since: number };
+
+function readRange(params: FetchParams): Refusal | (Omit<FetchRange, "anchor"> & { readonly anchor: Anchor }) {
+  const { num_before: before, num_after: after } = params;
+  if (before === undefined) return refuse.missing("num_before");
+  if (after === undefined) return refuse.missing("num_after");
+  const anchor = readAnchor(params);
+  if (typeof anchor === "object" && "kind" in anchor) return anchor;
+  if (before + after > limits.messages_per_fetch_max) return tooMany();
+  const includesAnchor = params.include_anchor ?? true;
+  if (!includesAnchor && before > 0 && after > 0) {
+    return refuse.badRequest("The anchor can only be excluded at an end of the range");
+  }
+  return { anchor, before, after, includesAnchor };
+}
+
+const namedAnchors: Readonly<Record<string, Anchor>> = {
+  newest: newestAnchor,
+  first_unread: "first-unread",
+  oldest: 0,
+};
+
+function readAnchor(params: FetchParams): Anchor | Refusal {
+  // The older way to say it wins over an anchor beside it (public API).
+  if (params.use_first_unread_anchor === true) return "first-unread";
+  if (params.anchor === undefined) return refuse.badRequest("Missing 'anchor' argument.");
+  const text = params.anchor.replaceAll('"', "");
+  if (text === "date") return readDate(params.anchor_date);
+  const named = lookUp(namedAnchors, text);
+  if (named !== undefined) return named;
+  if (!/^-?\d{1,20}$/.test(text)) return refuse.badRequest("Invalid anchor");
+  return Math.min(Math.max(0, Number(text)), newestAnchor);
+}
+
+function readDate(text: string | undefined): Anchor | Refusal {
+  if (text === undefined) return refuse.missing("anchor_date");
+  const isIso = /^\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:?\d\d)?)?$/.test(text);
+  // A date without a time is midnight, and a time without a zone is UTC.
+  const isZoned = /Z|\d\d:\d\d.*[+-]\d\d:?\d\d$/.test(text) || !/[T ]/.test(text);
+  const since = isIso ? Date.parse(isZoned ? text : `${text}Z`) : Number.NaN;
+  return Number.isNaN(since) ? refuse.badRequest("Invalid anchor_date") : { since };
+}
+
+interface Anchoring {
+  readonly view: View;
+  readonly reader: UserRecord;
+  readonly narrowed: Narrowed;
+  readonly walk: MessageWalk;
+}
+
+/** The first match that is meant; where there is none, the newest (public API). */
+async function anchorId(anchor: Anchor, { view, reader, narrowed, walk }: Anchoring): Promise<number> {
+  if (typeof anchor === "number") return anchor;
+  if (anchor === "first-unread") {
+    return (await firstUnread(view, reader, narrowed, walk.isAbandoned)) ?? newestAnchor;
+  }
+  const { messages } = await walk.collect(firstMessageSince(view, anchor.since), 1, 1);
+  return messages[0]?.id ?? newestAnchor;
+}

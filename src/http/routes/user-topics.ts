@@ -1,0 +1,52 @@
+/** What a person thinks of a topic (public API: update-user-topic, mute-topic). */
+import { command } from "../../../actors/commands.ts";
+import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { muteTopic, updateUserTopic } from "../../../schemas/user-topics.ts";
+import { unprintablePosition } from "../../domain/text.ts";
+import { meantTopic } from "../../domain/topics.ts";
+import { type TopicPolicy, topicPolicies } from "../../domain/user-topics.ts";
+import type { View } from "../../domain/view.ts";
+import { bind, type Call, callerOf } from "../../runtime/calls.ts";
+
+export const userTopicRoutes = [
+  bind(updateUserTopic, (call) => {
+    const { stream_id: channel, topic, visibility_policy: wanted } = call.params;
+    const policy = Object.values(topicPolicies).find((value) => value === wanted) ?? topicPolicies.none;
+    return ask(call, { channel, topic, policy, unknown: refuse.invalidChannelId() });
+  }),
+
+  bind(muteTopic, (call) => {
+    const { stream_id: id, stream: name, topic, op } = call.params;
+    if (id !== undefined && name !== undefined) return refuse.parameterCombination(["stream_id", "stream"]);
+    const channel = id ?? name;
+    if (channel === undefined) return refuse.badRequest("Missing 'stream_id' argument");
+    if (op === "remove") {
+      const unknown = refuse.badRequest("Topic is not muted");
+      return ask(call, { channel, topic, policy: topicPolicies.none, unknown });
+    }
+    const unknown = typeof channel === "number" ? refuse.invalidChannelId() : refuse.invalidChannelName(channel);
+    return ask(call, { channel, topic, policy: topicPolicies.muted, unknown });
+  }),
+];
+
+interface Wanted {
+  readonly channel: number | string;
+  readonly topic: string;
+  readonly policy: TopicPolicy;
+  /** What a channel that the caller may not know is answered with. */
+  readonly unknown: Refusal;
+}
+
+function ask(call: Call, { channel, topic, policy, unknown }: Wanted) {
+  const { id } = callerOf(call);
+  const meant = readTopic(call.realm.view, topic);
+  if (typeof meant !== "string") return meant;
+  const params = { channel, topic: meant, policy, unknown };
+  return call.realm.dispatcher.ask(command({ actor: "user", id }, "user-topics.set", params, id), call.claim);
+}
+
+function readTopic(view: View, topic: string): string | Refusal {
+  const meant = meantTopic(view, topic);
+  const position = unprintablePosition(meant);
+  return position > 0 ? refuse.badRequest(`Invalid character in topic, at position ${position}!`) : meant;
+}

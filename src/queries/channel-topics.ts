@@ -1,0 +1,58 @@
+/** The topics of a channel that somebody can read (public API: get-stream-topics). */
+import { limits } from "../../schemas/limits.ts";
+import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
+import { canReadChannelMessage } from "../domain/permissions.ts";
+import { shownTopic } from "../domain/topics.ts";
+import type { View } from "../domain/view.ts";
+
+export interface TopicBody {
+  readonly name: string;
+  /** The newest message in it that the reader can read. */
+  readonly max_id: number;
+}
+
+/** Newest first. In slices: a channel may have any number of topics, and nobody waits for all of them at once. */
+export async function channelTopics(
+  view: View,
+  reader: UserRecord,
+  channel: ChannelRecord,
+  allowsEmptyTopic: boolean,
+): Promise<TopicBody[]> {
+  const topics: TopicBody[] = [];
+  const limit = limits.narrow_rows_per_pass_max;
+  let start: readonly (number | string)[] = [channel.id];
+  for (;;) {
+    const rows = view.rows("topicNames", { start, end: [channel.id + 1], limit });
+    for (const { row } of rows) {
+      const conversation = view.row("conversations", row.id);
+      const newest = newestReadable(view, reader, channel, row.id, conversation?.lastMessageId ?? 0);
+      if (conversation === undefined || newest === null) continue;
+      topics.push({ name: shownTopic(view, conversation.topic, allowsEmptyTopic), max_id: newest });
+    }
+    const last = rows.at(-1);
+    if (rows.length < limit || last === undefined || topics.length >= limits.topics_per_list_max) break;
+    start = [...last.key, 0];
+    await new Promise<void>((resolve) => setImmediate(resolve));
+  }
+  return topics.sort((a, b) => b.max_id - a.max_id);
+}
+
+/** In protected history, the newest that the reader received: one look for each of their stays. */
+function newestReadable(
+  view: View,
+  reader: UserRecord,
+  channel: ChannelRecord,
+  conversationId: number,
+  lastMessageId: number,
+): number | null {
+  if (lastMessageId === 0) return null;
+  if (canReadChannelMessage(view, reader, channel, lastMessageId)) return lastMessageId;
+  const { stays } = view.subscriptions.get(reader.id, channel.id) ?? { stays: [] };
+  for (const stay of [...stays].reverse()) {
+    const start = [conversationId, stay.leftAtId ?? Number.MAX_SAFE_INTEGER] as const;
+    const end = [conversationId, stay.joinedAfterId] as const;
+    const [found] = view.keys("conversationMessages", { start, end, reverse: true, limit: 1 });
+    if (found !== undefined && canReadChannelMessage(view, reader, channel, found[1])) return found[1];
+  }
+  return null;
+}

@@ -1,0 +1,135 @@
+/**
+ * Message ids in one direction, as a walk over several indexes needs them: `seek` gives the first id at or beyond a point. Streams keep
+ * what they have read of an index, never a cursor; a walk that goes on in a later pass of the loop makes new ones.
+ */
+
+/** 1: to newer messages; -1: to older ones. */
+export type Step = 1 | -1;
+
+export interface IdStream {
+  /** The first id at or beyond `from`, which never goes back; null: there is none. */
+  seek(from: number): number | null;
+}
+
+const blockIds_min = 8;
+const blockIds_max = 256;
+
+/** An index whose keys end in a message id. It reads ahead more while it is read in order, and little where it is skipped through. */
+export class KeyStream implements IdStream {
+  readonly #step: Step;
+  readonly #read: (from: number, limit: number) => readonly number[];
+  #ids: readonly number[] = [];
+  #at = 0;
+  #size = blockIds_min;
+  #isLast = false;
+
+  /** @param read ids from a point on, in order of `step`; fewer than `limit`: there are no more */
+  constructor(step: Step, read: (from: number, limit: number) => readonly number[]) {
+    this.#step = step;
+    this.#read = read;
+  }
+
+  seek(from: number): number | null {
+    const step = this.#step;
+    for (;;) {
+      while (this.#at < this.#ids.length) {
+        const id = this.#ids[this.#at] ?? 0;
+        if ((id - from) * step >= 0) return id;
+        this.#at++;
+      }
+      if (this.#isLast) return null;
+      const last = this.#ids.at(-1);
+      const isInOrder = last === undefined || from === last + step;
+      this.#size = isInOrder ? Math.min(this.#size * 2, blockIds_max) : Math.max(this.#size / 2, blockIds_min);
+      this.#ids = this.#read(from, this.#size);
+      this.#isLast = this.#ids.length < this.#size;
+      this.#at = 0;
+    }
+  }
+}
+
+/** A list that is known already. */
+export class ListStream implements IdStream {
+  readonly #ids: readonly number[];
+  readonly #step: Step;
+  #at = 0;
+
+  constructor(step: Step, ids: Iterable<number>) {
+    this.#step = step;
+    this.#ids = [...ids].sort((a, b) => (a - b) * step);
+  }
+
+  seek(from: number): number | null {
+    for (; this.#at < this.#ids.length; this.#at++) {
+      const id = this.#ids[this.#at] ?? 0;
+      if ((id - from) * this.#step >= 0) return id;
+    }
+    return null;
+  }
+}
+
+/** Parts of a stream: only what is inside an interval, ends included. */
+export class ClippedStream implements IdStream {
+  readonly #inner: IdStream;
+  readonly #step: Step;
+  readonly #intervals: readonly (readonly [first: number, last: number])[];
+  #at = 0;
+
+  /** @param intervals ascending, not overlapping */
+  constructor(step: Step, inner: IdStream, intervals: readonly (readonly [number, number])[]) {
+    this.#inner = inner;
+    this.#step = step;
+    this.#intervals = step === 1 ? intervals : [...intervals].reverse();
+  }
+
+  seek(from: number): number | null {
+    const step = this.#step;
+    let point = from;
+    for (; this.#at < this.#intervals.length; this.#at++) {
+      const [first, last] = this.#intervals[this.#at] ?? [0, 0];
+      const [near, far] = step === 1 ? [first, last] : [last, first];
+      if ((point - far) * step > 0) continue;
+      if ((point - near) * step < 0) point = near;
+      const id = this.#inner.seek(point);
+      if (id === null) return null;
+      if ((id - far) * step <= 0) return id;
+      point = id;
+    }
+    return null;
+  }
+}
+
+/** What is in any of several streams. */
+export class UnionStream implements IdStream {
+  readonly #streams: readonly IdStream[];
+  readonly #step: Step;
+  /** Of each stream its next id; infinitely far: none. NaN: not asked yet. */
+  readonly #heads: Float64Array;
+
+  constructor(step: Step, streams: readonly IdStream[]) {
+    this.#streams = streams;
+    this.#step = step;
+    this.#heads = new Float64Array(streams.length).fill(Number.NaN);
+  }
+
+  seek(from: number): number | null {
+    const step = this.#step;
+    const far = step * Number.POSITIVE_INFINITY;
+    let next = far;
+    for (let index = 0; index < this.#heads.length; index++) {
+      let head = this.#heads[index] ?? far;
+      if (!((head - from) * step >= 0)) {
+        head = this.#streams[index]?.seek(from) ?? far;
+        this.#heads[index] = head;
+      }
+      if ((next - head) * step > 0) next = head;
+    }
+    return Number.isFinite(next) ? next : null;
+  }
+}
+
+/** One stream for several: the only one itself. */
+export function unionOf(step: Step, streams: readonly IdStream[]): IdStream {
+  const [only] = streams;
+  return only !== undefined && streams.length === 1 ? only : new UnionStream(step, streams);
+}

@@ -1,0 +1,190 @@
+/**
+ * What became of a message (spec 2.9, edit history; behaviour 5.6): changes of its content, moves of its own, and the names that
+ * its topics got while it was in them. A rename is one row of the topic, so a message's history is put together when it is read.
+ */
+import { limits } from "../../schemas/limits.ts";
+import type { ConversationRecord, MessageRecord, TopicRenameRecord } from "../../schemas/records.ts";
+import { topicToggle } from "../domain/message-rules.ts";
+import { messageSetting } from "../domain/message-settings.ts";
+import { seconds } from "../domain/presence.ts";
+import { shownTopic } from "../domain/topics.ts";
+import type { View } from "../domain/view.ts";
+
+/** One request's changes. What did not change is null. */
+interface Change {
+  readonly userId: number;
+  readonly at: number;
+  /** Of the move or rename; null for a change of content alone. */
+  readonly moveId: number | null;
+  readonly content: { readonly prevContent: string; readonly prevRendered: string } | null;
+  readonly topic: { readonly before: string; readonly after: string } | null;
+  readonly channel: { readonly before: number; readonly after: number } | null;
+}
+
+/** Newest first. */
+function changesOf(view: View, message: MessageRecord, conversation: ConversationRecord): readonly Change[] {
+  const isUntouched = message.editedAt === null && message.moves.length === 0 && conversation.renames === 0;
+  if (isUntouched) return [];
+  const moves = placesOf(view, message, conversation);
+  const edits = message.editedAt === null ? [] : editsOf(view, message.id);
+  const byMove = new Map(edits.flatMap((edit) => (edit.moveId === null ? [] : [[edit.moveId, edit] as const])));
+  const known = new Set(moves.map(({ moveId }) => moveId));
+  const joined = moves.map((move) => ({ ...move, content: byMove.get(move.moveId ?? 0)?.content ?? null }));
+  const alone = edits.filter(({ moveId }) => moveId === null || !known.has(moveId));
+  return [...alone, ...joined].sort((a, b) => b.at - a.at).slice(0, limits.message_history_entries_max);
+}
+
+function editsOf(view: View, messageId: number): Change[] {
+  const limit = limits.message_history_entries_max;
+  const rows = view.rows("messageEdits", { start: [messageId], end: [messageId + 1], limit });
+  return rows.reverse().map(({ row: { userId, at, prevContent, prevRendered, moveId } }) => ({
+    userId,
+    at,
+    moveId,
+    content: { prevContent, prevRendered },
+    topic: null,
+    channel: null,
+  }));
+}
+
+/** Walks back from where the message is now, by the moves that brought it there. Newest first. */
+function placesOf(view: View, message: MessageRecord, conversation: ConversationRecord): Change[] {
+  const changes: Change[] = [];
+  let names = conversation.renames === 0 ? [] : namesOf(view, conversation);
+  let until = Number.MAX_SAFE_INTEGER;
+  for (const moveId of message.moves.toReversed()) {
+    changes.push(...names.filter((name) => name.moveId > moveId && name.moveId < until).map(renamed));
+    const move = view.row("messageMoves", moveId);
+    if (move === undefined) return changes;
+    const { userId, at, prevTopic, topic, prevChannelId, channelId } = move;
+    changes.push({
+      userId,
+      at,
+      moveId,
+      content: null,
+      topic: prevTopic === topic ? null : { before: prevTopic, after: topic },
+      channel: prevChannelId === channelId ? null : { before: prevChannelId, after: channelId },
+    });
+    names = readNames(view, move.fromId);
+    until = moveId;
+  }
+  // It was written there: the names before that never were its own.
+  const own = names.filter((name) => name.moveId < until && message.id <= name.row.upToId);
+  return [...changes, ...own.map(renamed)];
+}
+
+interface Name {
+  readonly moveId: number;
+  readonly row: TopicRenameRecord;
+}
+
+function renamed({ moveId, row: { userId, at, prevTopic, topic } }: Name): Change {
+  return { userId, at, moveId, content: null, topic: { before: prevTopic, after: topic }, channel: null };
+}
+
+/** By the conversation's row, which changes with every rename: a page of messages reads its topic's names once. */
+const namesByRow = new WeakMap<ConversationRecord, readonly Name[]>();
+
+function namesOf(view: View, conversation: ConversationRecord): readonly Name[] {
+  const known = namesByRow.get(conversation);
+  if (known !== undefined) return known;
+  const names = readNames(view, conversation.id);
+  namesByRow.set(conversation, names);
+  return names;
+}
+
+function readNames(view: View, conversationId: number): readonly Name[] {
+  const limit = limits.message_history_entries_max;
+  const rows = view.rows("topicRenames", { start: [conversationId], end: [conversationId + 1], limit });
+  return rows.reverse().map(({ key, row }) => ({ moveId: key[1], row }));
+}
+
+/** A resolved topic is where it was (spec 2.9, last_moved_timestamp). */
+function isElsewhere({ topic, channel }: Change): boolean {
+  if (channel !== null) return true;
+  return topic !== null && topicToggle(topic.before, topic.after, topic.after) === "none";
+}
+
+/** Fields of the message object that are absent where nothing was changed. */
+export function changeFields(
+  view: View,
+  message: MessageRecord,
+  conversation: ConversationRecord,
+  allowsEmptyTopic: boolean,
+): Record<string, unknown> {
+  const changes = changesOf(view, message, conversation);
+  if (changes.length === 0) return {};
+  const moved = changes.find(isElsewhere);
+  const shown = changes.filter((change) => isShown(view, change));
+  return {
+    ...(message.editedAt === null ? {} : { last_edit_timestamp: seconds(message.editedAt) }),
+    ...(moved === undefined ? {} : { last_moved_timestamp: seconds(moved.at) }),
+    ...(shown.length === 0
+      ? {}
+      : { edit_history: shown.map((change) => historyEntry(view, change, allowsEmptyTopic)) }),
+  };
+}
+
+/** The organization's policy: everything, moves without contents, or nothing. */
+function isShown(view: View, change: Change): boolean {
+  const policy = messageSetting(view, "message_edit_history_visibility_policy");
+  return policy === "all" || (policy === "moves" && (change.topic !== null || change.channel !== null));
+}
+
+function historyEntry(view: View, change: Change, allowsEmptyTopic: boolean): Record<string, unknown> {
+  const { userId, at, content, topic, channel } = change;
+  return {
+    user_id: userId,
+    timestamp: seconds(at),
+    ...(content === null || !showsContents(view)
+      ? {}
+      : { prev_content: content.prevContent, prev_rendered_content: content.prevRendered }),
+    ...(topic === null
+      ? {}
+      : {
+          prev_topic: shownTopic(view, topic.before, allowsEmptyTopic),
+          topic: shownTopic(view, topic.after, allowsEmptyTopic),
+        }),
+    ...(channel === null ? {} : { prev_stream: channel.before, stream: channel.after }),
+  };
+}
+
+/** GET /messages/{id}/history: how the message was after each change, oldest first, beginning with what was sent. */
+export function messageHistory(
+  view: View,
+  message: MessageRecord,
+  conversation: ConversationRecord,
+  allowsEmptyTopic: boolean,
+): Record<string, unknown>[] {
+  let { content, rendered } = message;
+  let { topic } = conversation;
+  const name = (text: string) => (conversation.userIds === null ? shownTopic(view, text, allowsEmptyTopic) : "");
+  const snapshots: Record<string, unknown>[] = [];
+  for (const change of changesOf(view, message, conversation)) {
+    if (isShown(view, change)) {
+      snapshots.push({
+        ...historyEntry(view, change, allowsEmptyTopic),
+        content,
+        rendered_content: rendered,
+        topic: name(topic),
+      });
+    }
+    if (change.content !== null && showsContents(view)) {
+      content = change.content.prevContent;
+      rendered = change.content.prevRendered;
+    }
+    topic = change.topic?.before ?? topic;
+  }
+  snapshots.push({
+    user_id: message.senderId,
+    timestamp: seconds(message.sentAt),
+    content,
+    rendered_content: rendered,
+    topic: name(topic),
+  });
+  return snapshots.reverse();
+}
+
+function showsContents(view: View): boolean {
+  return messageSetting(view, "message_edit_history_visibility_policy") === "all";
+}

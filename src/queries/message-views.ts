@@ -1,0 +1,59 @@
+/** A message as one reader is shown it: with their flags, its sender as they know them, and what they searched for marked. */
+import type { MessageRecord, UserRecord } from "../../schemas/records.ts";
+import { escapeAttribute } from "../domain/markdown/escape.ts";
+import { flagsOf } from "../domain/message-flags.ts";
+import { avatarForSpectator, canAccessUser, unknownUserBody, userBody } from "../domain/people.ts";
+import { canAccessAllUsers } from "../domain/permissions.ts";
+import { highlight } from "../domain/search/highlight.ts";
+import type { SearchQuery } from "../domain/search/query.ts";
+import { isSpectator } from "../domain/spectator.ts";
+import { shownTopic } from "../domain/topics.ts";
+import type { View } from "../domain/view.ts";
+import { type MessageOptions, messageBody } from "./messages.ts";
+
+/** undefined when its conversation is gone. */
+export function messageForReader(
+  view: View,
+  reader: UserRecord,
+  message: MessageRecord,
+  options: MessageOptions,
+): Record<string, unknown> | undefined {
+  const body = messageBody(view, message, options);
+  if (body === undefined) return undefined;
+  return { ...body, ...senderFor(view, reader, message.senderId), flags: flagsOf(view, reader, message) };
+}
+
+/**
+ * What differs in the sender's fields for this reader: for restricted guests, people of whom they may not know (D34); for
+ * spectators every address (D27).
+ */
+export function senderFor(view: View, reader: UserRecord, senderId: number): Readonly<Record<string, unknown>> {
+  const sender = view.users.get(senderId);
+  if (isSpectator(reader) && sender !== undefined) {
+    return { sender_email: userBody(sender, null, false).email, avatar_url: avatarForSpectator(sender, false) };
+  }
+  if (canAccessAllUsers(view, reader)) return {};
+  if (sender !== undefined && canAccessUser(view, reader, sender)) return {};
+  const unknown = unknownUserBody(senderId);
+  return { sender_full_name: unknown.full_name, sender_email: unknown.email, avatar_url: unknown.avatar_url };
+}
+
+export interface MatchFields {
+  readonly match_content: string;
+  /** The topic as HTML. */
+  readonly match_subject: string;
+}
+
+/** What was searched for, marked; null: nothing was (behaviour 2.9). */
+export function matchFields(
+  view: View,
+  message: MessageRecord,
+  search: SearchQuery | null,
+  allowsEmptyTopic: boolean,
+): MatchFields {
+  const conversation = view.row("conversations", message.conversationId);
+  const isDirect = conversation === undefined || conversation.userIds !== null;
+  const subject = escapeAttribute(isDirect ? "" : shownTopic(view, conversation.topic, allowsEmptyTopic));
+  if (search === null) return { match_content: message.rendered, match_subject: subject };
+  return { match_content: highlight(search, message.rendered), match_subject: highlight(search, subject) };
+}

@@ -1,0 +1,147 @@
+/**
+ * Which messages stand under a term of the search index, and which may without it: what is newer than the index, and what was changed
+ * since. Nobody misses a message because the index is behind; whoever uses these ids looks at the message itself.
+ */
+import { limits } from "../../schemas/limits.ts";
+import { searchPendingKinds } from "../../schemas/records/search.ts";
+import type { SearchStateRecord } from "../../schemas/records.ts";
+import { foldText, indexed, wordsOf } from "../domain/search/words.ts";
+import type { View } from "../domain/view.ts";
+import { decodeIds } from "../store/posting-lists.ts";
+import { searchStateKey, stateOf } from "../store/search-index.ts";
+import { type IdStream, KeyStream, ListStream, type Step, unionOf } from "./id-streams.ts";
+
+/** The index as it is now, for one pass of a walk. */
+export class SearchStreams {
+  readonly #view: View;
+  readonly #step: Step;
+  readonly #state: SearchStateRecord;
+  #changed: readonly number[] | null = null;
+
+  constructor(view: View, step: Step) {
+    this.#view = view;
+    this.#step = step;
+    this.#state = stateOf(view.row("searchState", searchStateKey));
+  }
+
+  /** Messages under any of the terms, and those that the index does not know. */
+  filed(terms: readonly string[]): IdStream {
+    return unionOf(this.#step, [...this.#postings(terms), ...this.#unfiled()]);
+  }
+
+  /**
+   * Messages with the word in their content, or in the name of their topic.
+   * @returns null: too many topics have it; every message has to be looked at
+   */
+  word(word: string): IdStream | null {
+    const conversations = this.#topicsWith(word);
+    if (conversations === null) return null;
+    const topics = conversations.map((id) => conversationStream(this.#view, this.#step, id));
+    return unionOf(this.#step, [...this.#postings([indexed(word)]), ...topics, ...this.#unfiled()]);
+  }
+
+  #postings(terms: readonly string[]): IdStream[] {
+    return this.#state.segments.flatMap(({ id }) =>
+      terms.map((term) => new PostingStream(this.#view, this.#step, id, term)),
+    );
+  }
+
+  #unfiled(): IdStream[] {
+    const { messagesUpTo } = this.#state;
+    const changed = this.#changedIds();
+    return [
+      messageStream(this.#view, this.#step, messagesUpTo + 1),
+      ...(changed.length === 0 ? [] : [new ListStream(this.#step, changed)]),
+    ];
+  }
+
+  #changedIds(): readonly number[] {
+    if (this.#changed === null) {
+      const kind = searchPendingKinds.message;
+      const range = { start: [kind], end: [kind + 1], limit: limits.search_pending_read_max };
+      this.#changed = this.#view.keys("searchPending", range).map(([, id]) => id);
+    }
+    return this.#changed;
+  }
+
+  /** Conversations whose topic has the word now. */
+  #topicsWith(word: string): number[] | null {
+    const view = this.#view;
+    const limit = limits.search_topics_merged_max;
+    const named = indexed(word);
+    const range = { start: [named], end: [named, Number.MAX_VALUE], limit: limit + 1 };
+    const filed = view.keys("searchTopics", range).map(([, id]) => id);
+    const kind = searchPendingKinds.topic;
+    const renamed = view.keys("searchPending", { start: [kind], end: [kind + 1], limit }).map(([, id]) => id);
+    const fresh = view.keys("conversations", { start: this.#state.topicsUpTo + 1, limit: limit + 1 });
+    if (filed.length > limit || fresh.length > limit || renamed.length === limit) return null;
+    return [...new Set([...filed, ...renamed, ...fresh])].filter((id) => {
+      const topic = view.row("conversations", id)?.topic ?? "";
+      return topic !== "" && wordsOf(foldText(topic)).includes(word);
+    });
+  }
+}
+
+/** The ids of one segment under one term. */
+class PostingStream implements IdStream {
+  readonly #view: View;
+  readonly #step: Step;
+  readonly #segmentId: number;
+  readonly #term: string;
+  #ids: ListStream | null = null;
+  #isOver = false;
+
+  constructor(view: View, step: Step, segmentId: number, term: string) {
+    this.#view = view;
+    this.#step = step;
+    this.#segmentId = segmentId;
+    this.#term = term;
+  }
+
+  seek(from: number): number | null {
+    const known = this.#ids?.seek(from) ?? null;
+    if (known !== null || this.#isOver) return known;
+    const within = this.#blockAt(from, true)?.seek(from) ?? null;
+    if (within !== null) return within;
+    // Blocks begin at their key: of two neighbours the one may end before `from` and the other begin after it.
+    const beyond = this.#step === 1 ? this.#blockAt(from, false) : null;
+    if (beyond === null) this.#isOver = true;
+    return beyond?.seek(from) ?? null;
+  }
+
+  /** The block that begins at or before `from`, or the one that begins after. */
+  #blockAt(from: number, isBefore: boolean): IdStream | null {
+    const [segment, term] = [this.#segmentId, this.#term];
+    const range = isBefore
+      ? { start: [segment, term, from], end: [segment, term, -1], reverse: true, limit: 1 }
+      : { start: [segment, term, from + 0.5], end: [segment, term, Number.MAX_VALUE], limit: 1 };
+    const [found] = this.#view.rows("searchPostings", range);
+    this.#ids = found === undefined ? null : new ListStream(this.#step, decodeIds(found.row.ids));
+    return this.#ids;
+  }
+}
+
+/** Every message from an id on. */
+export function messageStream(view: View, step: Step, first: number): IdStream {
+  return new KeyStream(step, (from, limit) => {
+    if (step === 1) return view.keys("messages", { start: Math.max(from, first), limit });
+    return from < first ? [] : view.keys("messages", { start: from, end: first - 1, reverse: true, limit });
+  });
+}
+
+export function conversationStream(view: View, step: Step, id: number): IdStream {
+  return new KeyStream(step, (from, limit) =>
+    view.keys("conversationMessages", placeRange(id, from, step, limit)).map(([, messageId]) => messageId),
+  );
+}
+
+export function channelStream(view: View, step: Step, id: number): IdStream {
+  return new KeyStream(step, (from, limit) =>
+    view.keys("channelMessages", placeRange(id, from, step, limit)).map(([, messageId]) => messageId),
+  );
+}
+
+function placeRange(id: number, from: number, step: Step, limit: number) {
+  const end = step === 1 ? Number.MAX_VALUE : -1;
+  return { start: [id, from], end: [id, end], reverse: step === -1, limit };
+}

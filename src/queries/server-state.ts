@@ -1,0 +1,46 @@
+/**
+ * What POST /register says of the server rather than of the organization (OpenAPI register-queue, section `realm`): what there
+ * is to choose from, and what this server does not have.
+ */
+import { limits } from "../../schemas/limits.ts";
+import { gifRatings, videoChatProviders } from "../../schemas/realm-settings.ts";
+
+/** Base of video calls where the organization has no server of its own; clients make the calls, this server none. */
+export const jitsiServerUrl = "https://meet.jit.si";
+
+export const serverState = {
+  development_environment: false,
+  server_needs_upgrade: false,
+  password_max_length: limits.password_bytes_max,
+  password_min_guesses: 0,
+  server_jitsi_server_url: jitsiServerUrl,
+  realm_available_video_chat_providers: videoChatProviders,
+  giphy_rating_options: gifRatings,
+
+  // One way to log in.
+  realm_authentication_methods: { Email: { enabled: true, available: true } },
+  realm_email_auth_enabled: true,
+  realm_password_auth_enabled: true,
+  server_name_changes_disabled: false,
+  server_avatar_changes_disabled: false,
+
+  // No plans, no push service, no previews, no digests, no summaries.
+  realm_plan_type: 1,
+  zulip_plan_is_not_limited: true,
+  upgrade_text_for_wide_organization_logo: "",
+  realm_upload_quota_mib: null,
+  realm_push_notifications_enabled: false,
+  realm_push_notifications_enabled_end_timestamp: null,
+  server_inline_image_preview: false,
+  server_inline_url_embed_preview: false,
+  server_thumbnail_formats: [],
+  server_can_summarize_topics: false,
+  settings_send_digest_emails: false,
+  server_min_deactivated_realm_deletion_days: null,
+  server_max_deactivated_realm_deletion_days: null,
+
+  // No uploads but pictures of people and emoji.
+  max_file_upload_size_mib: 0,
+  max_icon_file_size_mib: 0,
+  max_logo_file_size_mib: 0,
+} as const;

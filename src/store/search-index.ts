@@ -1,0 +1,283 @@
+/**
+ * The search index on disk (architecture, Search): for every term the ids of the messages that stand under it. It is written in
+ * segments, each once and in order, and eight of one level become one of the next: so filing costs a few hundred bytes of writing
+ * a message, where one list per term, changed with every message, would rewrite a page for each of its words. Every function
+ * here reads and returns the changes of one slice; who calls commits them together with the state that they lead to, so that a
+ * crash leaves the index at a slice's boundary.
+ */
+import { limits } from "../../schemas/limits.ts";
+import { searchPendingKinds } from "../../schemas/records/search.ts";
+import type { KeyOf, RowOf, SearchMerge, SearchSegment, SearchStateRecord } from "../../schemas/records.ts";
+import type { Environment } from "./environment.ts";
+import { decodeIds, encodeIds } from "./posting-lists.ts";
+
+/** Raised when terms are made otherwise: the index is then made anew. */
+export const searchFormat = 1;
+export const searchStateKey = "state";
+
+type SearchTable = "searchState" | "searchPostings" | "searchTopics" | "searchPending";
+
+/** A row to write, or (null) to remove. */
+export interface SearchChange {
+  readonly table: SearchTable;
+  readonly key: KeyOf<SearchTable>;
+  readonly row: RowOf<SearchTable> | null;
+}
+
+const emptyState: SearchStateRecord = {
+  format: searchFormat,
+  messagesUpTo: 0,
+  topicsUpTo: 0,
+  lastSegmentId: 0,
+  segments: [],
+  merge: null,
+  leftovers: [],
+};
+
+export function stateOf(row: SearchStateRecord | undefined): SearchStateRecord {
+  if (row === undefined) return emptyState;
+  return row.format === searchFormat ? row : startedAnew(row);
+}
+
+/** An empty index, and the rows of the old one as leftovers. */
+export function startedAnew(state: SearchStateRecord): SearchStateRecord {
+  const output = state.merge === null ? [] : [state.merge.output.id];
+  return {
+    ...emptyState,
+    lastSegmentId: state.lastSegmentId,
+    leftovers: [...state.leftovers, ...state.segments.map(({ id }) => id), ...output],
+  };
+}
+
+export function stateChange(row: SearchStateRecord): SearchChange {
+  return { table: "searchState", key: searchStateKey, row };
+}
+
+/** A new segment. @param postings ascending ids by term */
+export function fileSegment(
+  state: SearchStateRecord,
+  postings: ReadonlyMap<string, readonly number[]>,
+  messagesUpTo: number,
+): SearchChange[] {
+  const id = state.lastSegmentId + 1;
+  const changes: SearchChange[] = [];
+  for (const [term, ids] of [...postings].sort(([a], [b]) => compareTerms(a, b))) {
+    for (let start = 0; start < ids.length; start += limits.search_block_ids_max) {
+      changes.push(block(id, term, ids.slice(start, start + limits.search_block_ids_max)));
+    }
+  }
+  const segments = [...state.segments, { id, level: 0 }];
+  return [...changes, stateChange({ ...state, segments, lastSegmentId: id, messagesUpTo })];
+}
+
+function block(segmentId: number, term: string, ids: readonly number[]): SearchChange {
+  return { table: "searchPostings", key: [segmentId, term, ids[0] ?? 0], row: { ids: encodeIds(ids) } };
+}
+
+/** Who was filed again does not wait any more. */
+export function filedAgain(kind: keyof typeof searchPendingKinds, ids: readonly number[]): SearchChange[] {
+  return ids.map((id) => ({ table: "searchPending", key: [searchPendingKinds[kind], id], row: null }));
+}
+
+/** Segments that should become one: enough of one level. null: none. */
+export function mergeToBegin(state: SearchStateRecord): SearchMerge | null {
+  for (const { level } of state.segments) {
+    const inputs = state.segments.filter((segment) => segment.level === level);
+    if (inputs.length < limits.search_segments_merged) continue;
+    return newMerge(state, inputs.slice(0, limits.search_segments_merged), level + 1, false);
+  }
+  return null;
+}
+
+export function newMerge(
+  state: SearchStateRecord,
+  inputs: readonly SearchSegment[],
+  level: number,
+  isSweeping: boolean,
+): SearchMerge {
+  return { inputs, output: { id: state.lastSegmentId + 1, level }, after: null, isSweeping };
+}
+
+export function begun(state: SearchStateRecord, merge: SearchMerge): SearchStateRecord {
+  return { ...state, merge, lastSegmentId: merge.output.id };
+}
+
+/** One posting in so many is looked at: with a tenth of them gone, the rest of the merge leaves out all that are. */
+const probeEvery = 64;
+const goneShare = 0.1;
+
+/** Carries on a merge for one slice. */
+export function mergeSlice(environment: Environment, state: SearchStateRecord, merge: SearchMerge): SearchChange[] {
+  const readers = merge.inputs.map(({ id }) => new SegmentReader(environment, id, merge.after));
+  const slice = new MergeSlice(environment, merge);
+  while (!slice.isFull) {
+    const living = readers.filter(({ term }) => term !== null);
+    const [first] = living;
+    if (first === undefined) return [...slice.changes, stateChange(merged(state, merge))];
+    let term = first.term ?? "";
+    for (const reader of living) if (compareTerms(reader.term ?? "", term) < 0) term = reader.term ?? "";
+    slice.carry(
+      term,
+      living.filter((reader) => reader.term === term),
+    );
+  }
+  return [...slice.changes, stateChange({ ...state, merge: { ...merge, ...slice.progress } })];
+}
+
+function merged(state: SearchStateRecord, merge: SearchMerge): SearchStateRecord {
+  const inputs = new Set(merge.inputs.map(({ id }) => id));
+  return {
+    ...state,
+    segments: [...state.segments.filter(({ id }) => !inputs.has(id)), merge.output],
+    merge: null,
+    leftovers: [...state.leftovers, ...inputs],
+  };
+}
+
+class MergeSlice {
+  readonly changes: SearchChange[] = [];
+  readonly #environment: Environment;
+  readonly #merge: SearchMerge;
+  #after: SearchMerge["after"];
+  #isSweeping: boolean;
+  #postings = 0;
+  #probes = 0;
+  #gone = 0;
+
+  constructor(environment: Environment, merge: SearchMerge) {
+    this.#environment = environment;
+    this.#merge = merge;
+    this.#after = merge.after;
+    this.#isSweeping = merge.isSweeping;
+  }
+
+  get isFull(): boolean {
+    return (
+      this.#postings >= limits.search_postings_per_slice_max || this.changes.length >= limits.search_rows_per_slice_max
+    );
+  }
+
+  get progress(): Pick<SearchMerge, "after" | "isSweeping"> {
+    return { after: this.#after, isSweeping: this.#isSweeping };
+  }
+
+  /** Carries over what the readers have under one term, as much as fits into the slice. */
+  carry(term: string, readers: readonly SegmentReader[]): void {
+    let ids: number[] = [];
+    let last = -1;
+    while (this.#postings < limits.search_postings_per_slice_max) {
+      let next: SegmentReader | null = null;
+      for (const reader of readers) {
+        if (reader.term === term && (next === null || reader.id < next.id)) next = reader;
+      }
+      if (next === null) break;
+      const { id } = next;
+      next.advance();
+      this.#postings++;
+      this.#after = [term, id];
+      // A message that was filed again stands in two segments.
+      if (id === last || this.#isLeftOut(id)) continue;
+      last = id;
+      ids.push(id);
+      if (ids.length < limits.search_block_ids_max) continue;
+      this.changes.push(block(this.#merge.output.id, term, ids));
+      ids = [];
+    }
+    if (ids.length > 0) this.changes.push(block(this.#merge.output.id, term, ids));
+  }
+
+  #isLeftOut(id: number): boolean {
+    if (this.#isSweeping) return !this.#environment.has("messages", id);
+    if (this.#postings % probeEvery !== 0) return false;
+    this.#probes++;
+    if (!this.#environment.has("messages", id)) this.#gone++;
+    if (this.#probes >= probeEvery && this.#gone > this.#probes * goneShare) this.#isSweeping = true;
+    return false;
+  }
+}
+
+const rowsPerRead = 32;
+
+/** The postings of one segment in order of terms and ids; it begins after a posting. */
+class SegmentReader {
+  readonly #environment: Environment;
+  readonly #segmentId: number;
+  #rows: { key: KeyOf<"searchPostings">; row: RowOf<"searchPostings"> }[] = [];
+  #isLast = false;
+  #ids: readonly number[] = [];
+  #at = 0;
+  /** null: there is no more. */
+  term: string | null = null;
+  id = 0;
+
+  constructor(environment: Environment, segmentId: number, after: SearchMerge["after"]) {
+    this.#environment = environment;
+    this.#segmentId = segmentId;
+    this.#read(after === null ? [segmentId] : this.#blockOf(after));
+    this.advance();
+    if (after === null) return;
+    const [term, id] = after;
+    while (this.term === term && this.id <= id) this.advance();
+  }
+
+  /** Key of the block in which a posting stands, or of what follows it. */
+  #blockOf([term, id]: readonly [string, number]): readonly (number | string)[] {
+    const segment = this.#segmentId;
+    const range = { start: [segment, term, id], end: [segment, term, -1], reverse: true, limit: 1 };
+    return this.#environment.keys("searchPostings", range)[0] ?? [segment, term, id];
+  }
+
+  #read(start: readonly (number | string)[]): void {
+    this.#rows = this.#environment.rows("searchPostings", { start, end: [this.#segmentId + 1], limit: rowsPerRead });
+    this.#isLast = this.#rows.length < rowsPerRead;
+  }
+
+  advance(): void {
+    if (this.#at < this.#ids.length) {
+      this.id = this.#ids[this.#at++] ?? 0;
+      return;
+    }
+    const next = this.#rows.shift();
+    if (next === undefined) {
+      this.term = null;
+      return;
+    }
+    this.#ids = decodeIds(next.row.ids);
+    this.#at = 0;
+    [, this.term] = next.key;
+    if (this.#rows.length === 0 && !this.#isLast) {
+      const [, term, first] = next.key;
+      this.#read([this.#segmentId, term, first + 0.5]);
+    }
+    this.advance();
+  }
+}
+
+/** Removes rows of a segment that nobody reads any more. */
+export function removeLeftovers(environment: Environment, state: SearchStateRecord): SearchChange[] {
+  const [segment = 0, ...others] = state.leftovers;
+  const limit = limits.search_rows_per_slice_max;
+  const keys = environment.keys("searchPostings", { start: [segment], end: [segment + 1], limit });
+  const changes: SearchChange[] = keys.map((key) => ({ table: "searchPostings", key, row: null }));
+  return keys.length < limit ? [...changes, stateChange({ ...state, leftovers: others })] : changes;
+}
+
+/** Whether many of a segment's messages are gone. @param terms a range of terms of which every message has one */
+export function isMostlyGone(environment: Environment, segmentId: number, terms: readonly [string, string]): boolean {
+  const [from, to] = terms;
+  const range = { start: [segmentId, from], end: [segmentId, to], limit: rowsPerRead };
+  const ids = environment.rows("searchPostings", range).flatMap(({ row }) => decodeIds(row.ids));
+  const probed = ids.filter((_id, index) => index % 16 === 0);
+  const gone = probed.filter((id) => !environment.has("messages", id)).length;
+  return gone > probed.length * 2 * goneShare;
+}
+
+/** The order of keys: code points, as UTF-8 has it. */
+function compareTerms(a: string, b: string): number {
+  const shorter = Math.min(a.length, b.length);
+  for (let index = 0; index < shorter; index++) {
+    if (a.charCodeAt(index) === b.charCodeAt(index)) continue;
+    return (a.codePointAt(index) ?? 0) - (b.codePointAt(index) ?? 0);
+  }
+  return a.length - b.length;
+}

@@ -1,0 +1,296 @@
+/**
+ * DELETE /streams/{stream_id} and taking a channel back (spec 3, level 388; D14; behaviour 2.4), GET /streams/{stream_id} and
+ * GET /get_stream_id, and what an archived channel is to every other operation.
+ */
+import t from "tap";
+import { roles } from "../../schemas/types.ts";
+import type { Answer, Client, Params } from "../support/client.ts";
+import {
+  botOf,
+  createChannel,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  success,
+} from "../support/conversation.ts";
+import { restart } from "../support/restart.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const administrator = await personOf(server, "administrator", roles.administrator);
+const member = await personOf(server, "member");
+const guest = await personOf(server, "guest", roles.guest);
+const holder = await personOf(server, "holder");
+const runBy = (client: Client) => ({
+  can_administer_channel_group: { direct_members: [client.userId], direct_subgroups: [] },
+});
+
+let made = 0;
+function channel(subscribers: readonly Client[] = [owner], params: Params = {}): Promise<number> {
+  made++;
+  return createChannel(owner, `channel ${made}`, subscribers, params);
+}
+
+async function archived(subscribers: readonly Client[] = [owner], params: Params = {}): Promise<number> {
+  const id = await channel(subscribers, params);
+  await owner.delete(`/streams/${id}`);
+  return id;
+}
+
+const capable = { client_capabilities: { archived_channels: true, notification_settings_null: true } };
+
+t.test("[behaviour 2.4, D24] whoever administers a channel archives it, once", async (t) => {
+  const mayNot = refusal("You do not have permission to administer this channel.");
+  const unknown = refusal("Invalid channel ID");
+  const open = () => channel([owner, member], runBy(holder));
+  const hidden = () => channel([owner], { invite_only: true, ...runBy(holder) });
+  const cases: [Client, unknown, unknown][] = [
+    [owner, success(), success()],
+    [administrator, success(), success()],
+    [holder, success(), success()],
+    [member, mayNot, unknown],
+    [guest, unknown, unknown],
+  ];
+  for (const [client, ofOpen, ofHidden] of cases) {
+    t.strictSame(outcome(await client.delete(`/streams/${await open()}`)), ofOpen);
+    t.strictSame(outcome(await client.delete(`/streams/${await hidden()}`)), ofHidden);
+  }
+  t.strictSame(outcome(await owner.delete("/streams/9999")), unknown);
+  t.strictSame(outcome(await owner.delete(`/streams/${await archived()}`)), refusal("Channel is already deactivated"));
+  t.match(await owner.anonymous().delete("/streams/1"), { status: 401 });
+});
+
+t.test("[spec 3] name, people and messages stay; it is no default channel and takes no announcements", async (t) => {
+  const id = await channel([owner, member], { is_default_stream: true });
+  const said = await member.say(id, "topic", "to be kept");
+  setRealmSettings(server, { new_stream_announcements_stream_id: id, signup_announcements_stream_id: 1 });
+  const follower = await Follower.of(member);
+  t.strictSame(outcome(await owner.delete(`/streams/${id}`)), success());
+  const { body } = await member.get(`/streams/${id}`);
+  t.match(body.stream, { is_archived: true, name: `channel ${made}`, subscriber_count: 2 });
+  t.equal((await member.get(`/messages/${said}`)).status, 200);
+  const found = await member.get("/messages", {
+    anchor: "newest",
+    num_before: 5,
+    num_after: 0,
+    narrow: [{ operator: "channel", operand: id }],
+  });
+  t.strictSame(
+    found.body.messages.map((message: { id: number }) => message.id),
+    [said],
+  );
+  await follower.settled();
+  t.strictSame(follower.ofType("realm"), [
+    { type: "realm", op: "update_dict", property: "default", data: { new_stream_announcements_stream_id: -1 } },
+  ]);
+  t.notOk(follower.ofType("default_streams")[0].default_streams.includes(id));
+  const state = await owner.register({ fetch_event_types: ["realm", "default_streams"] });
+  t.equal(state["realm_new_stream_announcements_stream_id"], -1);
+  t.notOk((state["realm_default_streams"] as number[]).includes(id));
+  t.equal(realmOf(server).view.realm.settings["signup_announcements_stream_id"], 1, "another channel's stays");
+});
+
+t.test("[spec 4.4, D14] only unarchiving is permitted", async (t) => {
+  const id = await channel();
+  const update = (params: Params, by = owner, channelId = id) => by.patch(`/streams/${channelId}`, params);
+  const onlyBack = refusal("is_archived can only be false: only unarchiving is permitted");
+  t.strictSame(outcome(await update({ is_archived: true, description: "not kept" })), onlyBack);
+  t.strictSame(outcome(await update({ is_archived: false })), refusal("Channel is not currently deactivated"));
+  await owner.delete(`/streams/${id}`);
+  t.strictSame(outcome(await update({ is_archived: true })), onlyBack);
+  t.strictSame(
+    outcome(await update({ is_archived: false }, member)),
+    refusal("You do not have permission to administer this channel."),
+  );
+  t.strictSame(outcome(await update({ is_archived: false }, administrator)), success());
+  t.match((await owner.get(`/streams/${id}`)).body.stream, { is_archived: false, description: "" });
+  await owner.say(id, "back", "we are");
+
+  const empty = await archived([], { invite_only: true });
+  t.strictSame(
+    outcome(await update({ is_archived: false }, owner, empty)),
+    refusal("Channel is private and have no subscribers"),
+  );
+  const deserted = await archived([owner, member], { invite_only: true });
+  await owner.delete("/users/me/subscriptions", { subscriptions: [`channel ${made}`], principals: [member.userId] });
+  t.strictSame(outcome(await update({ is_archived: false }, owner, deserted)), success());
+});
+
+t.test("[spec 4.4, level 362] an archived channel is changed like any other", async (t) => {
+  const id = await archived([owner, member]);
+  const sent = { is_private: true, description: "asleep", new_name: `asleep ${id}`, message_retention_days: 5 };
+  t.strictSame(outcome(await owner.patch(`/streams/${id}`, sent)), success());
+  t.match((await owner.get(`/streams/${id}`)).body.stream, {
+    invite_only: true,
+    description: "asleep",
+    is_archived: true,
+  });
+  t.strictSame(
+    outcome(await owner.patch(`/streams/${id}`, { is_private: false, is_default_stream: true })),
+    refusal("A default channel cannot be archived."),
+  );
+  const back = { is_private: false, is_default_stream: true, is_archived: false };
+  t.strictSame(outcome(await owner.patch(`/streams/${id}`, back)), success());
+  await owner.patch(`/streams/${id}`, { is_default_stream: false });
+});
+
+t.test("[spec 3] nothing is written into an archived channel, nobody joins it", async (t) => {
+  const id = await channel([owner, member]);
+  const name = `channel ${made}`;
+  await owner.say(id, "topic", "before");
+  await owner.delete(`/streams/${id}`);
+  const bot = await botOf(server, `bot${made}`, owner);
+  const denied = refusal(`Not authorized to send to channel '${name}'`);
+  for (const client of [owner, member, bot]) {
+    for (const to of [id, name]) {
+      const sent = await client.post("/messages", { type: "channel", to, topic: "topic", content: "after" });
+      t.strictSame(outcome(sent), denied);
+    }
+  }
+  const join = (params: Params) => owner.post("/users/me/subscriptions", { subscriptions: [{ name }], ...params });
+  const unable = refusal(`Unable to access channel (${name}).`);
+  t.strictSame(outcome(await join({ principals: [administrator.userId] })), unable);
+  t.strictSame(outcome(await administrator.post("/users/me/subscriptions", { subscriptions: [{ name }] })), unable);
+  t.match((await member.post("/users/me/subscriptions", { subscriptions: [{ name }] })).body, {
+    already_subscribed: { [member.userId]: [name] },
+  });
+  const invalid = refusal("Invalid channel ID");
+  t.strictSame(outcome(await owner.post(`/streams/${id}/delete_topic`, { topic_name: "topic" })), invalid);
+  const typing = { op: "start", type: "stream", stream_id: id, topic: "topic" };
+  t.strictSame(outcome(await owner.post("/typing", typing)), invalid);
+  t.strictSame(
+    outcome(await owner.post("/channels/create", { name: name.toUpperCase(), subscribers: [] })),
+    refusal(`Channel '${name.toUpperCase()}' already exists`, "CHANNEL_ALREADY_EXISTS", 409, {
+      channel_name: name.toUpperCase(),
+    }),
+  );
+  const announced = await createChannel(owner, `announced ${id}`, [owner], { announce: true });
+  t.ok(announced > 0, "a channel for announcements that is archived takes none");
+  t.match((await member.delete("/users/me/subscriptions", { subscriptions: [name] })).body, { removed: [name] });
+});
+
+t.test("[behaviour 4.3] lists have archived channels only for those who ask", async (t) => {
+  const id = await archived([owner, member]);
+  const ids = (list: { stream_id: number }[]) => list.map((record) => record.stream_id).includes(id);
+  const streams = async (params: Params) => ids((await member.get("/streams", params)).body.streams);
+  t.strictSame([await streams({}), await streams({ exclude_archived: false })], [false, true]);
+  t.notOk(ids((await member.get("/users/me/subscriptions")).body.subscriptions));
+  for (const [client, list] of [
+    [member, "subscriptions"],
+    [administrator, "never_subscribed"],
+  ] as const) {
+    for (const [params, isShown] of [
+      [capable, true],
+      [{}, false],
+    ] as const) {
+      const state = await client.register({ fetch_event_types: ["stream", "subscription"], ...params });
+      t.equal(ids(state["streams"] as never), isShown);
+      t.equal(ids(state[list] as never), isShown, list);
+    }
+  }
+});
+
+t.test(
+  "[behaviour 4.3] archive and return are updates to who knows of archives, delete and create to others",
+  async (t) => {
+    const id = await channel([owner, member]);
+    const followers = await Promise.all(
+      [member, administrator].flatMap((client) => [Follower.of(client, capable), Follower.of(client)]),
+    );
+    const about = (follower: Follower) =>
+      follower.events
+        .filter(({ type }) => type === "stream" || type === "subscription")
+        .map((event) => `${event.type} ${event.op} ${event.property ?? ""}`.trim());
+    await owner.delete(`/streams/${id}`);
+    await owner.patch(`/streams/${id}`, { description: "asleep" });
+    await owner.patch(`/streams/${id}`, { is_archived: false, description: "awake" });
+    for (const follower of followers) await follower.settled();
+    const [memberKnows, memberNot, otherKnows, otherNot] = followers.map(about);
+    const updates = ["stream update is_archived", "stream update description"];
+    t.strictSame(memberKnows, [...updates, ...updates]);
+    t.strictSame(otherKnows, [...updates, ...updates]);
+    t.strictSame(memberNot, ["stream delete", "stream create", "subscription add"]);
+    t.strictSame(otherNot, ["stream delete", "stream create", "subscription peer_add"]);
+    const [first] = followers[0]?.ofType("stream") ?? [];
+    const name = `channel ${made}`;
+    t.strictSame(first, { type: "stream", op: "update", property: "is_archived", value: true, stream_id: id, name });
+    const [gone] = followers[1]?.ofType("stream") ?? [];
+    t.strictSame(gone, { type: "stream", op: "delete", streams: [{ stream_id: id }], stream_ids: [id] });
+  },
+);
+
+t.test("[openapi get-stream-by-id, get-stream-id] a channel that one may know of, archived or not", async (t) => {
+  const hidden = await channel([owner], { invite_only: true, description: "*here*" });
+  const name = `channel ${made}`;
+  const { body } = await administrator.get(`/streams/${hidden}`);
+  const listed = (await administrator.get("/streams", { include_all: true })).body.streams;
+  t.strictSame(
+    body.stream,
+    listed.find((record: { stream_id: number }) => record.stream_id === hidden),
+  );
+  t.strictSame(
+    outcome(await owner.get("/get_stream_id", { stream: name.toUpperCase() })),
+    success({ stream_id: hidden }),
+  );
+  const open = await archived([]);
+  t.match((await member.get(`/streams/${open}`)).body, { stream: { stream_id: open, is_archived: true } });
+  t.strictSame(
+    outcome(await member.get("/get_stream_id", { stream: `channel ${made}` })),
+    success({ stream_id: open }),
+  );
+  const unknownId = refusal("Invalid channel ID");
+  t.strictSame(outcome(await member.get(`/streams/${hidden}`)), unknownId);
+  t.strictSame(outcome(await member.get("/streams/9999")), unknownId);
+  t.strictSame(outcome(await guest.get(`/streams/${open}`)), unknownId);
+  t.strictSame(
+    outcome(await member.get("/get_stream_id", { stream: name })),
+    refusal(`Invalid channel name '${name}'`),
+  );
+  t.strictSame(
+    outcome(await guest.get("/get_stream_id", { stream: "general" })),
+    refusal("Invalid channel name 'general'"),
+  );
+  t.match(await member.get("/get_stream_id"), { status: 400, body: { code: "REQUEST_VARIABLE_MISSING" } });
+});
+
+t.test("[openapi get-streams] all for administrators, the defaults, and what a bot's owner is in", async (t) => {
+  const hidden = await channel([owner], { invite_only: true });
+  const bot = await botOf(server, "owned", owner);
+  const ids = ({ body }: Answer) => body.streams.map((record: { stream_id: number }) => record.stream_id);
+  const none = { include_public: false, include_subscribed: false };
+  t.ok(ids(await administrator.get("/streams", { include_all_active: true })).includes(hidden));
+  t.strictSame(
+    outcome(await member.get("/streams", { include_all_active: true })),
+    refusal("User not authorized for this query"),
+  );
+  t.strictSame(ids(await member.get("/streams", { ...none, include_default: true })), [1]);
+  t.strictSame(ids(await guest.get("/streams", { ...none, include_default: true })), []);
+  t.notOk(ids(await bot.get("/streams", { include_all: true })).includes(hidden));
+  t.ok(ids(await bot.get("/streams", { ...none, include_owner_subscribed: true })).includes(hidden));
+  t.strictSame(ids(await member.get("/streams", { ...none, include_owner_subscribed: true })), [], "people own nobody");
+});
+
+t.test("[M1] what was changed, archived and taken back is so after a restart", async (t) => {
+  const before = await startTestServer(t);
+  const one = await createChannel(before.owner, "one", [before.owner]);
+  const two = await createChannel(before.owner, "two", [before.owner]);
+  const people = { direct_members: [before.owner.userId], direct_subgroups: [3] };
+  await before.owner.patch(`/streams/${one}`, {
+    new_name: "first",
+    is_private: true,
+    can_send_message_group: { new: people },
+  });
+  await before.owner.delete(`/streams/${one}`);
+  await before.owner.delete(`/streams/${two}`);
+  await before.owner.patch(`/streams/${two}`, { is_archived: false });
+  const seen = await Promise.all([one, two].map((id) => before.owner.get(`/streams/${id}`)));
+  const { as } = await restart(t, before);
+  const again = await Promise.all([one, two].map((id) => as(before.owner).get(`/streams/${id}`)));
+  t.strictSame(again.map(outcome), seen.map(outcome));
+  t.match(again[0]?.body.stream, { name: "first", is_archived: true, can_send_message_group: people });
+  t.match(again[1]?.body.stream, { is_archived: false });
+});

@@ -1,0 +1,315 @@
+/** Channel folders: create, list, change, archive, reorder (spec 2.10, 4.5, 7; behaviour 2.5; OpenAPI /channel_folders). */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Params } from "../support/client.ts";
+import {
+  botOf,
+  channelSeenBy,
+  createChannel,
+  type Event,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  success,
+  write,
+} from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import { startClockedServer } from "../support/realtime-clock.ts";
+import { restart } from "../support/restart.ts";
+import { writeMany } from "../support/rows.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const guest = await personOf(server, "guest", roles.guest);
+
+const nameMax = limits.channel_folder_name_code_points_max;
+const descriptionMax = limits.channel_folder_description_code_points_max;
+const wanted = { event_types: ["channel_folder", "message"] };
+const invalidId = refusal("Invalid channel folder ID");
+const taken = refusal("Channel folder name already in use");
+const notExact = refusal("Invalid order mapping");
+const notAdministrator = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
+
+let folders = 0;
+function unusedName(): string {
+  folders++;
+  return `folder ${folders}`;
+}
+
+async function create(params: Params = {}): Promise<number> {
+  const made = await owner.post("/channel_folders/create", { name: unusedName(), description: "", ...params });
+  if (made.status !== 200) throw new Error(`no folder: ${JSON.stringify(made.body)}`);
+  return made.body.channel_folder_id;
+}
+
+async function listed(params: Params = { include_archived: true }, client = owner): Promise<Event[]> {
+  return (await client.get("/channel_folders", params)).body.channel_folders;
+}
+
+async function folderOf(id: number): Promise<Event> {
+  return (await listed()).find((folder) => folder.id === id);
+}
+
+async function stateOf(client = owner): Promise<Event[]> {
+  return (await client.register({ fetch_event_types: ["channel_folders"] }))["channel_folders"] as Event[];
+}
+
+t.test("[spec 4.5] a folder is made, listed, in the state, and told to everybody, guests as well", async (t) => {
+  const { server: clocked, clock } = await startClockedServer(t);
+  const outsider = await personOf(clocked, "outsider", roles.guest);
+  const followers = [await Follower.of(clocked.owner, wanted), await Follower.of(outsider, wanted)];
+  clock.advance(5500);
+  const at = Math.floor(clock.now() / 1000);
+  const first = await clocked.owner.post("/channel_folders/create", {
+    name: "  Market ",
+    description: " All of **it**\nand @_**outsider 0** ",
+  });
+  t.strictSame(outcome(first), success({ channel_folder_id: 1 }));
+  const second = await clocked.owner.post("/channel_folders/create", { name: "Empty", description: "" });
+  t.strictSame(outcome(second), success({ channel_folder_id: 2 }));
+  const mention = `<span class="user-mention silent" data-user-id="${outsider.userId}">outsider 0</span>`;
+  const common = { creator_id: clocked.owner.userId, date_created: at, is_archived: false };
+  const all = [
+    {
+      id: 1,
+      name: "Market",
+      description: "All of **it**\nand @_**outsider 0**",
+      rendered_description: `<p>All of <strong>it</strong><br>\nand ${mention}</p>`,
+      ...common,
+      order: 0,
+    },
+    { id: 2, name: "Empty", description: "", rendered_description: "", ...common, order: 1 },
+  ];
+  t.strictSame(outcome(await outsider.get("/channel_folders")), success({ channel_folders: all }));
+  t.strictSame(await stateOf(outsider), all);
+  for (const follower of followers) {
+    await follower.settled();
+    t.strictSame(
+      follower.ofType("channel_folder"),
+      all.map((folder) => ({ type: "channel_folder", op: "add", channel_folder: folder })),
+    );
+  }
+});
+
+t.test("[spec 7] who is no administrator changes no folder: the matrix of roles", async (t) => {
+  const id = await create();
+  const bot = await botOf(server, "helper", owner);
+  const moderator = await personOf(server, "moderator", roles.moderator);
+  const administrator = await personOf(server, "administrator", roles.administrator);
+  const people = { guest, member, bot, moderator, administrator, owner };
+  for (const [role, person] of Object.entries(people)) {
+    const before = await listed();
+    const requests = [
+      // Looked at before the parameters, so that nothing is learnt from them.
+      () => person.post("/channel_folders/create", { name: role }),
+      () => person.post("/channel_folders/create", { name: role, description: "" }),
+      () => person.patch(`/channel_folders/${id}`, { description: role }),
+      () => person.patch("/channel_folders/999999", { is_archived: true }),
+      () => person.patch("/channel_folders", { order: [] }),
+    ];
+    const answers = [];
+    for (const request of requests) answers.push(outcome(await request()));
+    const mayNot = person !== owner && person !== administrator;
+    if (mayNot) {
+      t.strictSame(
+        answers,
+        requests.map(() => notAdministrator),
+        role,
+      );
+      t.strictSame(await listed(), before, role);
+    } else {
+      t.match(
+        answers.map(({ status }) => status),
+        [400, 200, 200, 400, 400],
+        role,
+      );
+      t.strictSame(answers[4], notExact);
+    }
+    t.equal((await person.get("/channel_folders")).status, 200, role);
+  }
+  t.equal((await owner.anonymous().get("/channel_folders")).status, 401);
+});
+
+t.test(
+  "[behaviour 2.5] names and descriptions that cannot be, on creation and on change; nothing happens",
+  async (t) => {
+    const id = await create();
+    await create({ name: "Taken Ärger" });
+    const archived = await create({ name: "Put away" });
+    await owner.patch(`/channel_folders/${archived}`, { is_archived: true });
+    const changes = await watchChanges(owner);
+    const before = await listed();
+    const cases: readonly (readonly [Params, object])[] = [
+      [{ name: "" }, refusal("Channel folder name can't be empty.")],
+      [{ name: " \n " }, refusal("Channel folder name can't be empty.")],
+      [{ name: "a\u0000b" }, refusal("Invalid character in channel folder name, at position 2.")],
+      [{ name: "🙂\u{1fffe}" }, refusal("Invalid character in channel folder name, at position 2.")],
+      [{ name: "n".repeat(nameMax + 1) }, refusal(`name is too long (limit: ${nameMax} characters)`)],
+      [{ name: "🙂".repeat(nameMax + 1) }, refusal(`name is too long (limit: ${nameMax} characters)`)],
+      [
+        { description: "d".repeat(descriptionMax + 1) },
+        refusal(`description is too long (limit: ${descriptionMax} characters)`),
+      ],
+      [{ name: "Taken Ärger" }, taken],
+      [{ name: " taken äRGER " }, taken],
+      [{ name: "PUT AWAY" }, taken],
+    ];
+    for (const [params, expected] of cases) {
+      const whole = { name: unusedName(), description: "", ...params };
+      t.strictSame(outcome(await owner.post("/channel_folders/create", whole)), expected);
+      t.strictSame(outcome(await owner.patch(`/channel_folders/${id}`, params)), expected);
+    }
+    for (const name of ["name", "description"]) {
+      const whole = { name: unusedName(), description: "", [name]: undefined };
+      const expected = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
+      t.strictSame(outcome(await owner.post("/channel_folders/create", whole)), expected);
+    }
+    t.strictSame(outcome(await owner.patch("/channel_folders/999999", { name: "x" })), invalidId);
+    t.equal((await owner.patch("/channel_folders/abc", { name: "x" })).status, 404);
+    const notBoolean = await owner.patch(`/channel_folders/${id}`, { is_archived: "maybe" });
+    t.strictSame(outcome(notBoolean), refusal("is_archived is not valid JSON"));
+    t.strictSame(await listed(), before);
+    t.strictSame(await changes(), []);
+  },
+);
+
+t.test("[S3] [behaviour 1.8] name and description at their bounds, in code points, trimmed before", async (t) => {
+  const longest = { name: "🙂".repeat(nameMax), description: "🙂".repeat(descriptionMax) };
+  const id = await create({ name: ` ${longest.name} `, description: `\n${longest.description} ` });
+  t.match(await folderOf(id), longest);
+});
+
+t.test("[OpenAPI, update-channel-folder] what differs changes, is told once, and is there after", async (t) => {
+  const id = await create({ name: "Before", description: "old" });
+  const follower = await Follower.of(member, wanted);
+  const created = await folderOf(id);
+  const steps: readonly (readonly [Params, object | null])[] = [
+    [{ name: " After " }, { name: "After" }],
+    [{ name: "AFTER" }, { name: "AFTER" }],
+    [{ description: "*new*" }, { description: "*new*", rendered_description: "<p><em>new</em></p>" }],
+    [{ description: "" }, { description: "", rendered_description: "" }],
+    [{ is_archived: true }, { is_archived: true }],
+    [{ is_archived: true, name: "AFTER" }, null],
+    [
+      { is_archived: false, name: "Both", description: "x" },
+      { name: "Both", description: "x", rendered_description: "<p>x</p>", is_archived: false },
+    ],
+    [{}, null],
+    [{ description: " x " }, null],
+  ];
+  let expected = created;
+  for (const [params, data] of steps) {
+    t.strictSame(outcome(await owner.patch(`/channel_folders/${id}`, params)), success());
+    expected = { ...expected, ...data };
+    t.strictSame(await folderOf(id), expected);
+  }
+  await follower.settled();
+  t.strictSame(
+    follower.ofType("channel_folder"),
+    steps.flatMap(([, data]) =>
+      data === null ? [] : [{ type: "channel_folder", op: "update", channel_folder_id: id, data }],
+    ),
+  );
+});
+
+t.test("[OpenAPI, get-channel-folders] archived folders are listed on demand, and in the state always", async (t) => {
+  const [kept, gone] = [await create(), await create()];
+  await owner.patch(`/channel_folders/${gone}`, { is_archived: true });
+  const ids = (all: readonly Event[]) => all.map(({ id }) => id).filter((id) => id === kept || id === gone);
+  t.strictSame(ids(await listed({})), [kept]);
+  t.strictSame(ids(await listed({ include_archived: false })), [kept]);
+  t.strictSame(ids(await listed({ include_archived: true })), [kept, gone]);
+  t.strictSame(ids(await stateOf(member)), [kept, gone]);
+});
+
+t.test("[README, Decisions] an archived folder keeps its channels", async (t) => {
+  const id = await create();
+  const channelId = await createChannel(owner, "in a folder", [owner]);
+  const channel = realmOf(server).view.channels.get(channelId);
+  if (channel === undefined) throw new Error("no channel");
+  write(server, "channels", channelId, { ...channel, folderId: id });
+  t.strictSame(outcome(await owner.patch(`/channel_folders/${id}`, { is_archived: true })), success());
+  t.match(await channelSeenBy(owner, channelId), { folder_id: id });
+});
+
+t.test("[OpenAPI, patch-channel-folders] the order names every folder once, the archived ones as well", async (t) => {
+  await create();
+  const [archived] = [await create(), await create()];
+  await owner.patch(`/channel_folders/${archived}`, { is_archived: true });
+  const follower = await Follower.of(guest, wanted);
+  const ids = (await listed()).map(({ id }) => id as number);
+  const turned = [...ids].reverse();
+  const wrong = [
+    [],
+    turned.slice(1),
+    turned.filter((id) => id !== archived),
+    [...turned, 999_999],
+    [...turned.slice(1), 999_999],
+    [...turned, turned[0]],
+    [...turned.slice(1), turned[1]],
+  ];
+  for (const order of wrong) t.strictSame(outcome(await owner.patch("/channel_folders", { order })), notExact);
+  const missing = refusal("Missing 'order' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "order" });
+  t.strictSame(outcome(await owner.patch("/channel_folders", {})), missing);
+  t.strictSame(outcome(await owner.patch("/channel_folders", { order: 7 })), refusal("order is not a list"));
+  t.strictSame(
+    (await listed()).map(({ id }) => id),
+    ids,
+  );
+  // As it is: nothing happens.
+  t.strictSame(outcome(await owner.patch("/channel_folders", { order: ids })), success());
+  t.strictSame(outcome(await owner.patch("/channel_folders", { order: turned })), success());
+  const after = await listed();
+  t.strictSame(
+    after.map(({ id, order }) => [id, order]),
+    turned.map((id, index) => [id, index]),
+  );
+  t.strictSame(await stateOf(guest), after);
+  await follower.settled();
+  t.strictSame(follower.ofType("channel_folder"), [{ type: "channel_folder", op: "reorder", order: turned }]);
+  const last = await create();
+  t.strictSame((await listed()).at(-1), { ...(await folderOf(last)), order: turned.length }, "a new one is the last");
+});
+
+t.test("[M1] folders and their order are there after a restart; a repeated key makes no second one", async (t) => {
+  const own = await startTestServer(t);
+  const folder = { name: "Once", description: "d" };
+  const headers = { "Idempotency-Key": "one" };
+  const first = await own.owner.post("/channel_folders/create", folder, headers);
+  await own.owner.post("/channel_folders/create", { name: "Other", description: "" });
+  await own.owner.patch("/channel_folders", { order: [2, 1] });
+  const before = (await own.owner.get("/channel_folders")).body;
+  const { server: again, as } = await restart(t, own);
+  const client = as(again.owner);
+  t.strictSame((await client.get("/channel_folders")).body, before);
+  t.strictSame(outcome(await client.post("/channel_folders/create", folder, headers)), outcome(first));
+  t.strictSame((await client.get("/channel_folders")).body, before);
+});
+
+t.test("[S3] channel_folders_per_realm_max: one more is refused", async (t) => {
+  const own = await startTestServer(t);
+  const countMax = limits.channel_folders_per_realm_max;
+  const row = {
+    description: "",
+    renderedDescription: "",
+    creatorId: null,
+    createdAt: 0,
+    isArchived: false,
+  };
+  const rows = Array.from({ length: countMax - 1 }, (_, index) => {
+    const id = 1000 + index;
+    return [id, { ...row, id, name: `n ${id}`, order: index }] as const;
+  });
+  writeMany(own, "channelFolders", rows);
+  t.equal((await own.owner.post("/channel_folders/create", { name: "last", description: "" })).status, 200);
+  t.strictSame(
+    outcome(await own.owner.post("/channel_folders/create", { name: "one more", description: "" })),
+    refusal("Too many channel folders"),
+  );
+  t.equal((await own.owner.get("/channel_folders")).body.channel_folders.length, countMax);
+});

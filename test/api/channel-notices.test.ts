@@ -1,0 +1,121 @@
+/** What the notification bot says of a channel in the channel (behaviour 2.3 e, 2.4), where the organization wants it. */
+import t from "tap";
+import { named, startChannelServer } from "../support/channels.ts";
+import type { Client } from "../support/client.ts";
+import { createChannel, setRealmSettings } from "../support/conversation.ts";
+
+const { server, owner, administrator, member, group, channel, patch } = await startChannelServer(t);
+setRealmSettings(server, { send_channel_events_messages: true });
+const { full_name: ownerName } = (await owner.get("/users/me")).body;
+const who = `@_**${ownerName}|${owner.userId}**`;
+
+interface Said {
+  readonly subject: string;
+  readonly content: string;
+  readonly sender_full_name: string;
+}
+
+async function messages(id: number, by: Client = owner): Promise<Said[]> {
+  const { body } = await by.get("/messages", {
+    anchor: "newest",
+    num_before: 50,
+    num_after: 0,
+    narrow: [{ operator: "channel", operand: id }],
+    apply_markdown: false,
+    allow_empty_topic_name: true,
+  });
+  return body.messages;
+}
+
+/** Contents of the notices, oldest first, without the first `skip`. */
+async function notices(id: number, skip = 1): Promise<string[]> {
+  return (await messages(id)).map(({ content }) => content).slice(skip);
+}
+
+t.test("[behaviour 2.3] a new channel is told of in it, unless nobody is in it", async (t) => {
+  const kinds: [Record<string, unknown>, string][] = [
+    [{}, "Public"],
+    [{ is_web_public: true }, "Web-public"],
+    [{ invite_only: true }, "Private, protected history"],
+    [{ invite_only: true, history_public_to_subscribers: true }, "Private, shared history"],
+  ];
+  for (const [params, name] of kinds) {
+    const [notice, ...more] = await messages(await channel(params));
+    t.equal(more.length, 0);
+    t.match(notice, { subject: "channel events", sender_full_name: "Notification Bot" });
+    const told = `**${name}** channel created by ${who}. **Description:**\n\`\`\`\` quote\n*No description.*\n\`\`\`\``;
+    t.equal(notice?.content, told);
+  }
+  const described = await notices(await channel({ description: "see `````x" }), 0);
+  t.match(described[0], /\n`````` quote\nsee `````x\n``````$/, "the text cannot end its quotation");
+  const [empty] = await messages(await channel({ topics_policy: "empty_topic_only" }));
+  t.equal(empty?.subject, "", "in the empty topic, where there is no other");
+  t.strictSame(await messages(await channel({}, [])), []);
+  await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "by subscribing" }] });
+  const { stream_id: id } = (await owner.get("/get_stream_id", { stream: "by subscribing" })).body;
+  t.match(await notices(id, 0), [/^\*\*Public\*\* channel created by/]);
+});
+
+t.test("[behaviour 2.4] changes are told in the channel, each in its words", async (t) => {
+  const id = await channel({ description: "old" });
+  await patch(id, { new_name: "renamed", description: "new" });
+  await patch(id, { is_private: true });
+  await patch(id, { message_retention_days: 30 });
+  await patch(id, { message_retention_days: "unlimited" });
+  await patch(id, { topics_policy: "disable_empty_topic" });
+  await patch(id, { can_send_message_group: { new: group("moderators") } });
+  await patch(id, { can_send_message_group: { new: named(owner) } });
+  t.match(await notices(id), [
+    `${who} changed the description for this channel.`,
+    `${who} renamed channel **channel 8** to **renamed**.`,
+    `${who} changed the [access permissions](/help/channel-permissions) for this channel from **Public** to **Private, protected history**.`,
+    /\* \*\*Old retention period\*\*: that of the organization\n\* \*\*New retention period\*\*: 30 days$/,
+    /\* \*\*New retention period\*\*: forever$/,
+    `${who} changed the "Allow posting to the *general chat* topic?" setting from **Automatic** to **No, the empty topic is not allowed**.`,
+    /posting permissions.*\n\n\* \*\*Old\*\*: @_\*role:everyone\*\n\* \*\*New\*\*: @_\*role:moderators\*$/s,
+    `* **New**: ${who}`,
+  ]);
+});
+
+t.test(
+  "[behaviour 2.4] the bot is heard where nobody else may write: archived, private, by moderators only",
+  async (t) => {
+    const id = await channel({ invite_only: true, can_send_message_group: group("nobody") });
+    await owner.delete(`/streams/${id}`);
+    await patch(id, { is_archived: false });
+    t.match(await notices(id), [/^Channel #\*\*.*\*\* has been archived\.$/, /has been unarchived\.$/]);
+  },
+);
+
+t.test("[behaviour 2.4] no notice where nothing changes, of what is refused, of other permissions", async (t) => {
+  const id = await channel({ description: "same" });
+  await patch(id, { description: "same", is_private: false });
+  await patch(id, { description: "refused", folder_id: 99 });
+  await patch(id, { can_subscribe_group: { new: named(member) }, is_default_stream: true });
+  t.strictSame(await notices(id), []);
+});
+
+t.test("[D5] an organization that does not want them has none", async (t) => {
+  setRealmSettings(server, { send_channel_events_messages: false });
+  const id = await channel();
+  await patch(id, { new_name: "quietly", is_private: true });
+  await owner.delete(`/streams/${id}`);
+  t.strictSame(await messages(id), []);
+});
+
+t.test("[spec 4.3] announce tells it where new channels are announced, which may be archived meanwhile", async (t) => {
+  const place = await channel();
+  setRealmSettings(server, { new_stream_announcements_stream_id: place });
+  await createChannel(administrator, "announced", [administrator], { announce: true });
+  await createChannel(administrator, "not announced", [administrator]);
+  await createChannel(administrator, "private announced", [administrator], { announce: true, invite_only: true });
+  const name = (await administrator.get("/users/me")).body.full_name;
+  t.match(await messages(place), [
+    { subject: "new channels", content: `@_**${name}|${administrator.userId}** created a new channel #**announced**.` },
+  ]);
+  t.equal((await messages(place)).length, 1);
+  await owner.delete(`/streams/${place}`);
+  setRealmSettings(server, { new_stream_announcements_stream_id: place });
+  await createChannel(administrator, "announced nowhere", [administrator], { announce: true });
+  t.equal((await messages(place)).length, 1);
+});

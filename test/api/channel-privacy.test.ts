@@ -1,0 +1,142 @@
+/**
+ * To whom a channel is open, as PATCH /streams/{stream_id} changes it (spec 4.4, D18; behaviour 2.4).
+ */
+import t from "tap";
+import { named, startChannelServer } from "../support/channels.ts";
+import type { Params } from "../support/client.ts";
+import { channelSeenBy, createChannel, outcome, refusal, setRealmSettings, success } from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+
+const { server, owner, administrator, moderator, member, guest, group, channel, patch, record, refuses } =
+  await startChannelServer(t);
+const insufficient = "Insufficient permission";
+const contentNeeded = "Channel content access is required.";
+
+t.test("[spec 4.4] privacy: combinations that cannot be", async (t) => {
+  const open = await channel();
+  const web = await channel({ is_web_public: true });
+  const hidden = await channel({ invite_only: true });
+  const standard = await channel({ is_default_stream: true });
+  const cannot: [number, Params][] = [
+    [open, { history_public_to_subscribers: false }],
+    [web, { history_public_to_subscribers: false }],
+    [hidden, { is_private: false, history_public_to_subscribers: false }],
+    [open, { is_private: true, is_web_public: true }],
+    [hidden, { is_web_public: true }],
+    [web, { is_private: true }],
+    [open, { is_web_public: true, history_public_to_subscribers: false }],
+  ];
+  for (const [id, params] of cannot) await refuses(t, id, params, "Invalid parameters");
+  await refuses(t, standard, { is_private: true }, "A default channel cannot be private.");
+  await refuses(t, hidden, { is_default_stream: true }, "A default channel cannot be private.");
+  t.equal((await patch(standard, { is_private: true, is_default_stream: false })).status, 200);
+  setRealmSettings(server, { moderation_request_channel_id: hidden });
+  await refuses(t, hidden, { is_private: false }, "A moderation request channel cannot be public.");
+  setRealmSettings(server, { moderation_request_channel_id: -1 });
+});
+
+t.test(
+  "[spec 4.4] history: protected when it becomes private, shared when it becomes public, or as asked",
+  async (t) => {
+    const id = await channel();
+    const steps: [Params, Params][] = [
+      [{ is_private: true }, { invite_only: true, history_public_to_subscribers: false }],
+      [{ history_public_to_subscribers: true }, { invite_only: true, history_public_to_subscribers: true }],
+      [{ history_public_to_subscribers: false }, { invite_only: true, history_public_to_subscribers: false }],
+      [{ is_private: false }, { invite_only: false, history_public_to_subscribers: true }],
+      [
+        { is_private: true, history_public_to_subscribers: true },
+        { invite_only: true, history_public_to_subscribers: true },
+      ],
+      [
+        { is_private: false, is_web_public: true },
+        { invite_only: false, is_web_public: true },
+      ],
+      [
+        { is_private: true, is_web_public: false },
+        { invite_only: true, is_web_public: false },
+      ],
+    ];
+    for (const [params, expected] of steps) {
+      t.strictSame(outcome(await patch(id, params)), success(), JSON.stringify(params));
+      t.match(await record(id), expected, JSON.stringify(params));
+    }
+  },
+);
+
+t.test("[spec 4.4] history that is shared is readable by who joins later, protected history is not", async (t) => {
+  const id = await channel({ invite_only: true });
+  const said = await owner.say(id, "early", "before you came");
+  const { name } = await record(id);
+  await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [member.userId] });
+  t.equal((await member.get(`/messages/${said}`)).status, 400);
+  await patch(id, { history_public_to_subscribers: true });
+  t.equal((await member.get(`/messages/${said}`)).status, 200);
+  await patch(id, { history_public_to_subscribers: false });
+  t.equal((await member.get(`/messages/${said}`)).status, 400);
+  await patch(id, { is_private: false });
+  t.equal((await moderator.get(`/messages/${said}`)).status, 200, "public history is everybody's");
+});
+
+t.test("[D18] opening what is written needs content access, also of administrators", async (t) => {
+  const id = await channel({ invite_only: true }, [owner, member]);
+  const opening: Params[] = [
+    { is_private: false },
+    { is_private: true },
+    { history_public_to_subscribers: true },
+    { can_add_subscribers_group: { new: named(administrator) } },
+    { can_subscribe_group: { new: group("members") } },
+    { can_subscribe_group: { new: 9999 } },
+  ];
+  for (const params of opening) await refuses(t, id, params, contentNeeded, administrator);
+  const others: Params = {
+    description: "metadata",
+    new_name: `metadata ${id}`,
+    topics_policy: "allow_empty_topic",
+    message_retention_days: 5,
+    can_administer_channel_group: { new: named(administrator) },
+    can_send_message_group: { new: group("members") },
+    can_remove_subscribers_group: { new: named(member) },
+    can_delete_any_message_group: { new: group("moderators") },
+    can_move_messages_out_of_channel_group: { new: group("members") },
+    can_subscribe_group: { new: group("nobody") },
+  };
+  t.strictSame(outcome(await patch(id, others, administrator)), success(), "what changes nothing needs nothing");
+  await owner.post("/users/me/subscriptions", {
+    subscriptions: [{ name: `metadata ${id}` }],
+    principals: [administrator.userId],
+  });
+  for (const params of opening.slice(1, 5)) t.equal((await patch(id, params, administrator)).status, 200);
+});
+
+t.test("[spec 4.4] privacy is changed by who may create such channels", async (t) => {
+  const id = await channel({ can_administer_channel_group: named(member) }, [member]);
+  setRealmSettings(server, { can_create_private_channel_group: group("moderators") });
+  await refuses(t, id, { is_private: true }, insufficient, member);
+  setRealmSettings(server, { can_create_private_channel_group: group("members") });
+  t.equal((await patch(id, { is_private: true }, member)).status, 200);
+  setRealmSettings(server, { can_create_public_channel_group: group("moderators") });
+  await refuses(t, id, { is_private: false }, insufficient, member);
+  setRealmSettings(server, { can_create_public_channel_group: group("members") });
+  t.equal((await patch(id, { is_private: false }, member)).status, 200);
+});
+
+t.test("[spec 4.4] web-public needs the server's switch, the organization's switch and membership", async (t) => {
+  const id = await channel({ can_administer_channel_group: named(member) }, [member]);
+  await refuses(t, id, { is_web_public: true }, insufficient, member);
+  await refuses(t, id, { is_web_public: true }, insufficient, administrator);
+  setRealmSettings(server, { enable_spectator_access: false });
+  await refuses(t, id, { is_web_public: true }, "Web-public channels are not enabled.");
+  t.equal((await patch(id, { is_web_public: false })).status, 200, "closing needs none of it");
+  setRealmSettings(server, { enable_spectator_access: true });
+  t.equal((await patch(id, { is_web_public: true })).status, 200);
+  t.match(await channelSeenBy(guest, id), { is_web_public: true });
+
+  const closed = await startTestServer(t, { environment: { WEB_PUBLIC_STREAMS_ENABLED: "false" } });
+  setRealmSettings(closed, { enable_spectator_access: true });
+  const there = await createChannel(closed.owner, "there", []);
+  t.strictSame(
+    outcome(await closed.owner.patch(`/streams/${there}`, { is_web_public: true })),
+    refusal("Web-public channels are not enabled."),
+  );
+});

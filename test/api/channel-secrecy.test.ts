@@ -1,0 +1,224 @@
+/**
+ * [D24, S1] Operations on a channel that the caller may not know answer exactly as for one that does not exist: every operation
+ * that takes a channel's id or name, byte by byte, for members and guests, by id and by name.
+ */
+import t from "tap";
+import { endpoints } from "../../schemas/index.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Answer, Client, Params } from "../support/client.ts";
+import { createChannel, personOf, setRealmSettings } from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+setRealmSettings(server, { enable_spectator_access: true });
+const { owner } = server;
+const member = await personOf(server, "member");
+const moderator = await personOf(server, "moderator", roles.moderator);
+const guest = await personOf(server, "guest", roles.guest);
+const administrator = await personOf(server, "administrator", roles.administrator);
+
+const hiddenName = "hidden one";
+const hiddenId = await createChannel(owner, hiddenName, [owner], { invite_only: true });
+const archivedName = "hidden and archived";
+const archivedId = await createChannel(owner, archivedName, [owner], { invite_only: true });
+await owner.say(hiddenId, "topic", "secret");
+await owner.delete(`/streams/${archivedId}`);
+const openMessage = await moderator.say("general", "topic", "for everybody");
+/** As long as the hidden ones', so that not even lengths differ. */
+const unknownId = 9;
+const unknownName = "absent one";
+
+interface Place {
+  readonly id: number;
+  readonly name: string;
+}
+
+type Request = (client: Client, place: Place) => Promise<Answer>;
+
+const everybody = { direct_members: [owner.userId], direct_subgroups: [] };
+
+/** Every operation that names a channel, by the operation's id. */
+const requests: readonly (readonly [string, Request])[] = [
+  ["update-stream", (client, { id }) => client.patch(`/streams/${id}`, {})],
+  ["update-stream", (client, { id }) => client.patch(`/streams/${id}`, { description: "x", is_private: false })],
+  ["update-stream", (client, { id }) => client.patch(`/streams/${id}`, { new_name: "general" })],
+  ["update-stream", (client, { id }) => client.patch(`/streams/${id}`, { description: "d".repeat(1025) })],
+  ["update-stream", (client, { id }) => client.patch(`/streams/${id}`, { is_private: "?" })],
+  ["update-stream", (client, { id }) => client.patch(`/streams/${id}`, { message_retention_days: 0, folder_id: 9 })],
+  ["update-stream", (client, { id }) => client.patch(`/streams/${id}`, { is_archived: false })],
+  ["update-stream", (client, { id }) => client.patch(`/streams/${id}`, { can_subscribe_group: { new: everybody } })],
+  ["archive-stream", (client, { id }) => client.delete(`/streams/${id}`)],
+  ["get-stream-by-id", (client, { id }) => client.get(`/streams/${id}`)],
+  ["get-stream-id", (client, { name }) => client.get("/get_stream_id", { stream: name })],
+  ["delete-topic", (client, { id }) => client.post(`/streams/${id}/delete_topic`, { topic_name: "topic" })],
+  ["send-message", (client, { id }) => send(client, id, "x")],
+  ["send-message", (client, { name }) => send(client, name, "x")],
+  ["get-messages", (client, { id }) => read(client, "channel", id)],
+  ["get-messages", (client, { id }) => read(client, "channel", String(id))],
+  ["get-messages", (client, { name }) => read(client, "stream", name)],
+  ["register-queue", (client, { name }) => register(client, name)],
+  ["register-queue", (client, { id }) => register(client, String(id))],
+  ["unsubscribe", (client, { name }) => client.delete("/users/me/subscriptions", { subscriptions: [name] })],
+  ["unsubscribe", (client, { name }) => leave(client, name, owner.userId)],
+  ["update-subscriptions", (client, { name }) => client.patch("/users/me/subscriptions", { delete: [name] })],
+  ["update-subscription-settings", (client, { id }) => mute(client, id)],
+  ["get-subscribers", (client, { id }) => client.get(`/streams/${id}/members`)],
+  ["get-subscription-status", (client, { id }) => client.get(`/users/${client.userId}/subscriptions/${id}`)],
+  ["get-subscription-status", (client, { id }) => client.get(`/users/${owner.userId}/subscriptions/${id}`)],
+  ["add-default-stream", (client, { id }) => client.post("/default_streams", { stream_id: id })],
+  ["remove-default-stream", (client, { id }) => client.delete("/default_streams", { stream_id: id })],
+  ["get-stream-topics", (client, { id }) => client.get(`/users/me/${id}/topics`)],
+  ["update-user-topic", (client, { id }) => followTopic(client, id, 3)],
+  ["update-user-topic", (client, { id }) => followTopic(client, id, 0)],
+  ["mute-topic", (client, { id }) => muteTopic(client, { stream_id: id })],
+  ["mute-topic", (client, { name }) => muteTopic(client, { stream: name })],
+  ["update-message", (client, { id }) => move(client, id)],
+  ["mark-stream-as-read", (client, { id }) => client.post("/mark_stream_as_read", { stream_id: id })],
+  ["mark-topic-as-read", (client, { id }) => markTopic(client, id)],
+  ["update-message-flags-for-narrow", (client, { id }) => flag(client, id)],
+  ["update-message-flags-for-narrow", (client, { name }) => flag(client, name)],
+  ["check-messages-match-narrow", (client, { name }) => match(client, name)],
+  ["set-typing-status", (client, { id }) => type(client, id)],
+  ["create-drafts", (client, { id }) => client.post("/drafts", { drafts: [draft(id)] })],
+  ["create-bot", (client, { name }) => makeBot(client, { default_sending_stream: name })],
+  ["create-bot", (client, { name }) => makeBot(client, { default_events_register_stream: name })],
+];
+
+function send(client: Client, to: number | string, content: string) {
+  return client.post("/messages", { type: "channel", to, topic: "topic", content });
+}
+
+function read(client: Client, operator: string, operand: number | string) {
+  return client.get("/messages", { anchor: "newest", num_before: 1, num_after: 0, narrow: [{ operator, operand }] });
+}
+
+function register(client: Client, operand: string) {
+  return client.post("/register", { event_types: [], narrow: [["channel", operand]] });
+}
+
+function leave(client: Client, name: string, principal: number) {
+  return client.delete("/users/me/subscriptions", { subscriptions: [name], principals: [principal] });
+}
+
+function type(client: Client, id: number) {
+  return client.post("/typing", { op: "start", type: "stream", stream_id: id, topic: "topic" });
+}
+
+function mute(client: Client, id: number) {
+  const change = { stream_id: id, property: "is_muted", value: true };
+  return client.post("/users/me/subscriptions/properties", { subscription_data: [change] });
+}
+
+function followTopic(client: Client, id: number, policy: number) {
+  return client.post("/user_topics", { stream_id: id, topic: "topic", visibility_policy: policy });
+}
+
+function muteTopic(client: Client, place: Params) {
+  return client.patch("/users/me/subscriptions/muted_topics", { ...place, topic: "topic", op: "add" });
+}
+
+function move(client: Client, id: number) {
+  return client.patch(`/messages/${openMessage}`, { stream_id: id, propagate_mode: "change_all" });
+}
+
+function markTopic(client: Client, id: number) {
+  return client.post("/mark_topic_as_read", { stream_id: id, topic_name: "topic" });
+}
+
+function flag(client: Client, operand: number | string) {
+  const range = { anchor: "newest", num_before: 1, num_after: 0, op: "add", flag: "read" };
+  return client.post("/messages/flags/narrow", { ...range, narrow: [{ operator: "channel", operand }] });
+}
+
+function match(client: Client, operand: string) {
+  return client.get("/messages/matches_narrow", { msg_ids: [openMessage], narrow: [{ operator: "channel", operand }] });
+}
+
+function draft(id: number) {
+  return { type: "stream", to: [id], topic: "topic", content: "x" };
+}
+
+function makeBot(client: Client, params: Params) {
+  return client.post("/bots", { short_name: "spy", full_name: "Spy", bot_type: 1, ...params });
+}
+
+/** What the request itself said may come back; nothing else may differ. */
+function withoutEcho({ status, body }: Answer, { id, name }: Place): string {
+  const text = JSON.stringify({ status, body });
+  return text.replaceAll(name, "<name>").replaceAll(new RegExp(`\\b${id}\\b`, "g"), "<id>");
+}
+
+const absent: Place = { id: unknownId, name: unknownName };
+const places: Readonly<Record<string, Place>> = {
+  "a private channel": { id: hiddenId, name: hiddenName },
+  "a private channel that is archived": { id: archivedId, name: archivedName },
+};
+const people = { member, moderator, guest };
+
+for (const [kind, place] of Object.entries(places)) {
+  t.test(`[D24] ${kind} that one may not know answers as an unknown one, byte by byte`, async (t) => {
+    for (const [who, client] of Object.entries(people)) {
+      for (const [index, [operation, request]] of requests.entries()) {
+        const [known, unknown] = [await request(client, place), await request(client, absent)];
+        const title = `${operation} (${index}), ${who}`;
+        t.equal(withoutEcho(known, place), withoutEcho(unknown, absent), title);
+        t.not(known.status, 500, title);
+      }
+    }
+    t.equal((await owner.get(`/streams/${place.id}`)).body.stream.name, place.name, "nobody changed anything");
+  });
+}
+
+t.test(
+  "[D24] an administrator without content access may not read, type or delete in it, as if it were not there",
+  async (t) => {
+    const place = { id: hiddenId, name: hiddenName };
+    for (const [operation, request] of requests) {
+      if (!["delete-topic", "get-messages", "register-queue", "set-typing-status"].includes(operation)) continue;
+      const [known, unknown] = [await request(administrator, place), await request(administrator, absent)];
+      t.equal(withoutEcho(known, place), withoutEcho(unknown, absent), operation);
+    }
+  },
+);
+
+t.test("[S1] the named exception: a name in use cannot be taken, and says no more", async (t) => {
+  const taken = {
+    code: "CHANNEL_ALREADY_EXISTS",
+    msg: `Channel '${hiddenName}' already exists`,
+    channel_name: hiddenName,
+  };
+  const made = await member.post("/channels/create", { name: hiddenName, subscribers: [] });
+  t.strictSame(made.body, { result: "error", ...taken });
+  const own = await createChannel(member, "own", [member]);
+  t.strictSame((await member.patch(`/streams/${own}`, { new_name: hiddenName })).body, { result: "error", ...taken });
+  const joined = await member.post("/users/me/subscriptions", { subscriptions: [{ name: hiddenName }] });
+  t.strictSame(joined.body, { result: "error", code: "BAD_REQUEST", msg: `Unable to access channel (${hiddenName}).` });
+});
+
+t.test("[S1] a mention of it links to nothing, a rendered description neither", async (t) => {
+  const own = await createChannel(member, "own links", [member], { description: `see #**${hiddenName}**` });
+  const { body } = await member.get(`/streams/${own}`);
+  t.notMatch(body.stream.rendered_description, /data-stream-id/);
+  await member.patch(`/streams/${own}`, { description: `see also #**${hiddenName}**` });
+  t.notMatch((await member.get(`/streams/${own}`)).body.stream.rendered_description, /data-stream-id/);
+  const id = await member.say(own, "topic", `#**${hiddenName}** and #**${hiddenName}>topic**`);
+  t.notMatch((await member.get(`/messages/${id}`)).body.message.content, /data-stream-id/);
+});
+
+/** Names of parameters by which operations take channels. */
+const takesChannels =
+  /^(?:stream|stream_id|streams|channel_id|channel|new_stream_id|subscriptions|narrow|default_sending_stream)$/;
+/** They take no name or id of a channel that is there, or name nothing by it. */
+const elsewhere: Readonly<Record<string, string>> = {
+  subscribe: "creates what is not there: the exception of names, above",
+  "update-bot": "as create-bot, with the same look-up",
+};
+
+t.test("[D24] every operation that takes a channel is in the table", (t) => {
+  const tested = new Set(requests.map(([operation]) => operation));
+  for (const { operationId, params } of endpoints) {
+    if (!Object.keys(params).some((name) => takesChannels.test(name)) || operationId in elsewhere) continue;
+    t.ok(tested.has(operationId), operationId);
+  }
+  t.end();
+});

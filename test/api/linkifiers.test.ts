@@ -1,0 +1,175 @@
+/** Linkifiers (public API: /realm/linkifiers, /realm/filters): made, ordered, used in messages and topics; POST /messages/render. */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Params } from "../support/client.ts";
+import { outcome, personOf, refusal, success, write } from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const administrator = await personOf(server, "administrator", roles.administrator);
+const moderator = await personOf(server, "moderator", roles.moderator);
+const guest = await personOf(server, "guest", roles.guest);
+
+const issues = { pattern: "#(?P<id>[0-9]+)", url_template: "https://forge.example/issues/{id}" };
+const notAdministrator = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
+const listed = async (client = owner) => (await client.get("/realm/linkifiers")).body.linkifiers;
+
+async function clear() {
+  for (const { id } of await listed()) await owner.delete(`/realm/filters/${id}`);
+}
+
+t.test("[public API] administrators make linkifiers, everybody sees them in their order", async (t) => {
+  t.strictSame(outcome(await guest.get("/realm/linkifiers")), success({ linkifiers: [] }));
+  const made = [
+    (await owner.post("/realm/filters", issues)).body.id,
+    (
+      await administrator.post("/realm/filters", {
+        pattern: " PR(?P<n>\\d+) ",
+        url_template: " https://f.example/{n} ",
+      })
+    ).body.id,
+  ];
+  const [first, second] = [
+    { id: made[0], ...issues },
+    { id: made[1], pattern: "PR(?P<n>\\d+)", url_template: "https://f.example/{n}" },
+  ];
+  t.strictSame(await listed(guest), [first, second]);
+  t.strictSame(
+    outcome(await owner.patch("/realm/linkifiers", { ordered_linkifier_ids: [...made].reverse() })),
+    success(),
+  );
+  t.strictSame(await listed(), [second, first]);
+  const changed = { pattern: "PULL(?P<n>\\d+)", url_template: "https://f.example/pull/{n}" };
+  t.strictSame(outcome(await owner.patch(`/realm/filters/${made[1]}`, changed)), success());
+  t.strictSame(await listed(), [{ id: made[1], ...changed }, first]);
+  t.strictSame(outcome(await owner.delete(`/realm/filters/${made[1]}`)), success());
+  t.strictSame(await listed(), [first]);
+  await clear();
+});
+
+t.test("[public API] whoever is no administrator changes nothing", async (t) => {
+  const { id } = (await owner.post("/realm/filters", issues)).body;
+  for (const by of [moderator, guest]) {
+    t.strictSame(outcome(await by.post("/realm/filters", issues)), notAdministrator);
+    t.strictSame(outcome(await by.patch(`/realm/filters/${id}`, issues)), notAdministrator);
+    t.strictSame(outcome(await by.delete(`/realm/filters/${id}`)), notAdministrator);
+    t.strictSame(outcome(await by.patch("/realm/linkifiers", { ordered_linkifier_ids: [id] })), notAdministrator);
+  }
+  t.strictSame(await listed(), [{ id, ...issues }]);
+  await clear();
+});
+
+t.test("[public API] a pattern and a template that cannot be are refused, and nothing is written", async (t) => {
+  const { id } = (await owner.post("/realm/filters", issues)).body;
+  const template = "https://f.example/{id}";
+  const cases: [Params, string][] = [
+    [{ pattern: "", url_template: template }, "This field cannot be blank."],
+    [{ pattern: "(?P<id>a", url_template: template }, "Bad regular expression: (?P<id>a"],
+    [{ pattern: "(?P<id>(a+)+)", url_template: template }, "Bad regular expression: (?P<id>(a+)+)"],
+    [{ pattern: "x(?P<id>\\d+)", url_template: "https://f.example/{id" }, "Invalid URL template."],
+    [
+      { pattern: "x(?P<id>\\d+)", url_template: "https://f.example/" },
+      "Group 'id' in linkifier pattern is not present in URL template.",
+    ],
+    [
+      { pattern: "x(?P<id>\\d+)", url_template: "https://f.example/{id}{?more}" },
+      "Group 'more' in URL template is not present in linkifier pattern.",
+    ],
+    [issues, "Realm filter with this Realm and Pattern already exists."],
+    [
+      { pattern: "y(?P<id>\\d+)", url_template: `https://f.example/{id}${"a".repeat(limits.url_code_points_max)}` },
+      "Invalid URL template.",
+    ],
+  ];
+  for (const [params, message] of cases)
+    t.strictSame(outcome(await owner.post("/realm/filters", params)), refusal(message));
+  t.strictSame(outcome(await owner.patch("/realm/filters/999", issues)), refusal("Linkifier not found."));
+  t.strictSame(outcome(await owner.delete("/realm/filters/999")), refusal("Linkifier not found."));
+  const wrongOrder = refusal("The ordered list must enumerate all existing linkifiers exactly once");
+  for (const order of [[], [id, id], [id, 999], [999]]) {
+    const answer = await owner.patch("/realm/linkifiers", { ordered_linkifier_ids: order });
+    t.strictSame(outcome(answer), wrongOrder, String(order));
+  }
+  t.strictSame(await listed(), [{ id, ...issues }]);
+  await clear();
+});
+
+t.test("[S3] there are at most linkifiers_max, and the last one still fits", async (t) => {
+  const server = await startTestServer(t);
+  const { owner } = server;
+  const rows = Array.from({ length: limits.linkifiers_max - 1 }, (_, index) => ({
+    id: 10_000 + index,
+    pattern: `bound${index}-(?P<id>\\d+)`,
+    urlTemplate: "https://f.example/{id}",
+    order: 10_000 + index,
+  }));
+  for (const row of rows) write(server, "linkifiers", row.id, row);
+  t.equal((await owner.post("/realm/filters", issues)).status, 200);
+  const over = { pattern: "over(?P<id>\\d+)", url_template: "https://f.example/{id}" };
+  t.strictSame(outcome(await owner.post("/realm/filters", over)), refusal("Too many linkifiers"));
+  const all = (await listed(owner)).map(({ id }: { id: number }) => id);
+  t.strictSame(outcome(await owner.patch("/realm/linkifiers", { ordered_linkifier_ids: all.reverse() })), success());
+  await clear();
+});
+
+t.test(
+  "[public API] messages and topics that are written from now on have their links, those before do not",
+  async (t) => {
+    const before = await owner.say("general", "see #7", "fixes #7");
+    await owner.post("/realm/filters", issues);
+    const after = await owner.say("general", "see #7", "fixes #7 and x#8");
+    const read = async (id: number) => (await owner.get(`/messages/${id}`)).body.message;
+    t.equal((await read(before)).content, "<p>fixes #7</p>");
+    t.equal((await read(after)).content, '<p>fixes <a href="https://forge.example/issues/7">#7</a> and x#8</p>');
+    t.strictSame((await read(after)).topic_links, [{ text: "#7", url: "https://forge.example/issues/7" }]);
+    await clear();
+  },
+);
+
+t.test(
+  "[public API] POST /messages/render gives what a message of the caller would be, and sends nothing",
+  async (t) => {
+    await owner.post("/realm/filters", issues);
+    const heard = await watchChanges(owner);
+    const answer = await guest.post("/messages/render", { content: "**see** #1 @**owner**  " });
+    t.strictSame(
+      outcome(answer),
+      success({
+        rendered:
+          '<p><strong>see</strong> <a href="https://forge.example/issues/1">#1</a> <span class="user-mention" data-user-id="2">@Owner</span></p>',
+      }),
+    );
+    t.strictSame(outcome(await guest.post("/messages/render", { content: " " })), refusal("Message must not be empty"));
+    t.strictSame(await heard(), []);
+    await clear();
+  },
+);
+
+t.test("[behaviour 4.3] only clients that expand URL templates are told, by state and by events", async (t) => {
+  const able = { client_capabilities: { linkifier_url_template: true }, event_types: ["realm_linkifiers"] };
+  const unable = { event_types: ["realm_linkifiers"] };
+  const [knows, does] = [await guest.register(able), await guest.register(unable)];
+  const { id } = (await owner.post("/realm/filters", issues)).body;
+  await owner.patch(`/realm/filters/${id}`, issues);
+  const eventsOf = async (queue: { queue_id: string }) =>
+    (await guest.get("/events", { queue_id: queue.queue_id, last_event_id: -1, dont_block: true })).body.events;
+  const told = [{ id, ...issues }];
+  t.match(await eventsOf(knows), [{ type: "realm_linkifiers", realm_linkifiers: told }]);
+  t.equal((await eventsOf(knows)).length, 1, "[behaviour 3.3] no event where nothing changed");
+  t.strictSame(await eventsOf(does), []);
+  t.strictSame((await guest.register(able))["realm_linkifiers"], told);
+  t.strictSame((await guest.register(unable))["realm_linkifiers"], []);
+  await clear();
+});
+
+t.test("[M1] linkifiers survive a restart", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startTestServer(t, { dataDir });
+  const { id } = (await first.owner.post("/realm/filters", issues)).body;
+  await first.stop();
+  const second = await startTestServer(t, { dataDir });
+  t.strictSame(await listed(second.owner), [{ id, ...issues }]);
+});

@@ -1,0 +1,362 @@
+/**
+ * Changing the content of messages: PATCH /messages/{id} and GET /messages/{id}/history (spec 2.9, D16; public API: update-message,
+ * get-message-history; behaviour 5.6). Topics and channels are in message-moves.test.ts.
+ */
+import { createHash } from "node:crypto";
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import {
+  createChannel,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  setUserSettings,
+  success,
+  write,
+} from "../support/conversation.ts";
+import { startClockedServer } from "../support/realtime-clock.ts";
+import { restart } from "../support/restart.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const other = await personOf(server, "other");
+const channelId = await createChannel(owner, "edits", [owner, member, other]);
+
+const edited = success({ detached_uploads: [] });
+
+function edit(by: Client, id: number | string, params: Params) {
+  return by.patch(`/messages/${id}`, params);
+}
+
+async function read(by: Client, id: number, params: Params = {}) {
+  return (await by.get(`/messages/${id}`, params)).body;
+}
+
+async function historyOf(by: Client, id: number, params: Params = {}) {
+  return (await by.get(`/messages/${id}/history`, params)).body.message_history;
+}
+
+t.test("[spec 2.9] an edit renders the content anew and is dated; the history has what was before", async (t) => {
+  const id = await member.say(channelId, "plain", "**one**");
+  t.strictSame(outcome(await edit(member, id, { content: "*two* @**member 0**" })), edited);
+  const { message, raw_content: raw } = await read(other, id);
+  t.equal(raw, "*two* @**member 0**");
+  t.match(message.content, /^<p><em>two<\/em> <span class="user-mention"/);
+  t.match(message, { last_edit_timestamp: Number, subject: "plain" });
+  t.notOk("last_moved_timestamp" in message, "it was not moved");
+  t.strictSame(message.edit_history, [
+    {
+      user_id: member.userId,
+      timestamp: message.last_edit_timestamp,
+      prev_content: "**one**",
+      prev_rendered_content: "<p><strong>one</strong></p>",
+    },
+  ]);
+});
+
+t.test("[spec 2.9] a message that was never changed has none of the fields", async (t) => {
+  const { message } = await read(member, await member.say(channelId, "plain", "same"));
+  for (const name of ["edit_history", "last_edit_timestamp", "last_moved_timestamp"]) t.notOk(name in message, name);
+});
+
+t.test(
+  "[spec 2.9] edit_history is newest first; the history operation is oldest first, with what was sent",
+  async (t) => {
+    const id = await member.say(channelId, "order", "first");
+    await edit(member, id, { content: "second" });
+    await edit(member, id, { content: "third" });
+    const { message } = await read(member, id);
+    t.strictSame(
+      message.edit_history.map((entry: Params) => entry["prev_content"]),
+      ["second", "first"],
+    );
+    const history = await historyOf(other, id);
+    t.match(history, [
+      { user_id: member.userId, content: "first", rendered_content: "<p>first</p>", topic: "order" },
+      { user_id: member.userId, content: "second", prev_content: "first", prev_rendered_content: "<p>first</p>" },
+      { user_id: member.userId, content: "third", prev_content: "second", topic: "order" },
+    ]);
+    t.strictSame(Object.keys(history[0]).sort(), ["content", "rendered_content", "timestamp", "topic", "user_id"]);
+    t.strictSame(await historyOf(member, await member.say(channelId, "order", "alone")).then((list) => list.length), 1);
+  },
+);
+
+t.test("[behaviour 5.1] what is blank becomes (deleted), what is too long is cut, trailing blanks go", async (t) => {
+  const id = await member.say(channelId, "texts", "x");
+  const bound = "🍎".repeat(limits.message_code_points_max);
+  const mark = "\n[message truncated]";
+  for (const [content, expected] of [
+    ["  \n ", "(deleted)"],
+    ["", "(deleted)"],
+    ["text \n", "text"],
+    [bound, bound],
+    [`${bound}a`, "🍎".repeat(limits.message_code_points_max - mark.length) + mark],
+  ]) {
+    t.strictSame(outcome(await edit(member, id, { content })), edited);
+    t.equal((await read(member, id)).raw_content, expected);
+  }
+  t.strictSame(outcome(await edit(member, id, { content: "a\0b" })), refusal("Message must not contain null bytes"));
+});
+
+t.test("[openapi update-message] nothing to change; what does not fit together; what is no parameter", async (t) => {
+  const id = await member.say(channelId, "form", "x");
+  t.strictSame(outcome(await edit(member, id, {})), refusal("Nothing to change"));
+  t.strictSame(outcome(await edit(member, id, { topic: " form " })), refusal("Nothing to change"));
+  t.strictSame(outcome(await edit(member, id, { stream_id: channelId })), refusal("Nothing to change"));
+  t.strictSame(
+    outcome(await edit(member, id, { content: "y", propagate_mode: "change_all" })),
+    refusal("Invalid propagate_mode without topic edit"),
+  );
+  t.strictSame(
+    outcome(await edit(member, id, { content: "y", propagate_mode: "all" })),
+    refusal("Invalid propagate_mode"),
+  );
+  t.strictSame(
+    outcome(await edit(member, id, { content: "y", stream_id: 1 })),
+    refusal("Cannot change message content while changing channel"),
+  );
+  t.strictSame(
+    outcome(await edit(member, id, { topic: "y", stream_id: "one" })),
+    refusal("stream_id is not valid JSON"),
+  );
+  t.equal((await edit(member, "x", { content: "y" })).status, 404);
+  t.equal((await edit(member.anonymous(), id, { content: "y" })).status, 401);
+  t.equal((await read(member, id)).raw_content, "x");
+});
+
+t.test("[D16] prev_content_sha256 of something else is EXPECTATION_MISMATCH, and nothing is changed", async (t) => {
+  const id = await member.say(channelId, "hash", "before ü");
+  const hash = createHash("sha256").update("before ü").digest("hex");
+  t.strictSame(
+    outcome(await edit(member, id, { content: "after", prev_content_sha256: "0".repeat(64) })),
+    refusal("'prev_content_sha256' value does not match the expected value.", "EXPECTATION_MISMATCH", 400, {
+      field_name: "prev_content_sha256",
+    }),
+  );
+  t.strictSame(outcome(await edit(member, id, { content: "after", prev_content_sha256: hash })), edited);
+  t.match(await edit(member, id, { content: "again", prev_content_sha256: hash }), { status: 400 });
+  t.equal((await read(member, id)).raw_content, "after");
+});
+
+t.test("[openapi update-message] content is its sender's alone, whatever the role", async (t) => {
+  const id = await member.say(channelId, "own", "mine");
+  const guest = await personOf(server, "guest", roles.guest);
+  for (const role of [roles.moderator, roles.administrator]) {
+    const person = await personOf(server, `role${role}`, role);
+    t.strictSame(
+      outcome(await edit(person, id, { content: "theirs" })),
+      refusal("You don't have permission to edit this message"),
+    );
+  }
+  t.strictSame(
+    outcome(await edit(owner, id, { content: "theirs" })),
+    refusal("You don't have permission to edit this message"),
+  );
+  t.strictSame(outcome(await edit(guest, id, { content: "theirs" })), refusal("Invalid message(s)"));
+  t.equal((await read(member, id)).raw_content, "mine");
+});
+
+t.test("[spec 7, D24] missing, hidden and in an archived channel are one answer", async (t) => {
+  const sealed = await createChannel(member, "sealed", [member], { invite_only: true });
+  const hidden = await member.say(sealed, "t", "x");
+  const archived = await createChannel(member, "to be archived", [member]);
+  const late = await member.say(archived, "t", "x");
+  const record = realmOf(server).view.channels.get(archived);
+  if (record !== undefined) write(server, "channels", archived, { ...record, isArchived: true });
+  for (const [by, id] of [
+    [owner, 999_999],
+    [owner, hidden],
+    [member, late],
+  ] as const) {
+    t.strictSame(outcome(await edit(by, id, { content: "y" })), refusal("Invalid message(s)"));
+    t.strictSame(outcome(await edit(by, id, { topic: "y" })), refusal("Invalid message(s)"));
+  }
+  t.strictSame(outcome(await owner.get(`/messages/${hidden}/history`)), refusal("Invalid message(s)"));
+  t.strictSame(outcome(await owner.get("/messages/999999/history")), refusal("Invalid message(s)"));
+});
+
+t.test(
+  "[openapi update-message] direct messages are edited by their sender and have neither topic nor channel",
+  async (t) => {
+    const sent = await member.post("/messages", { type: "direct", to: [other.userId], content: "hi" });
+    const { id } = sent.body;
+    const watcher = await Follower.of(other);
+    t.strictSame(outcome(await edit(member, id, { content: "hello" })), edited);
+    t.equal((await read(other, id)).raw_content, "hello");
+    t.strictSame(outcome(await edit(member, id, { topic: "x" })), refusal("Direct messages cannot have topics."));
+    t.strictSame(
+      outcome(await edit(member, id, { stream_id: channelId })),
+      refusal("Direct messages cannot be moved to channels."),
+    );
+    t.strictSame(outcome(await edit(owner, id, { content: "x" })), refusal("Invalid message(s)"));
+    await watcher.settled();
+    const [event] = watcher.ofType("update_message");
+    t.match(event, { user_id: member.userId, message_id: id, message_ids: [id], content: "hello", flags: [] });
+    t.notOk("stream_id" in event || "propagate_mode" in event || "subject" in event);
+  },
+);
+
+t.test(
+  "[behaviour 4.4] the event has both contents and the viewer's own flags; people outside get nothing",
+  async (t) => {
+    const id = await member.say(channelId, "events", "plain");
+    const stranger = await personOf(server, "stranger");
+    const watchers = [await Follower.of(member), await Follower.of(other), await Follower.of(stranger)] as const;
+    await edit(member, id, { content: "/me greets @**other 0**" });
+    for (const watcher of watchers) await watcher.settled();
+    const { message } = await read(member, id);
+    const expected = {
+      type: "update_message",
+      user_id: member.userId,
+      rendering_only: false,
+      message_id: id,
+      message_ids: [id],
+      edit_timestamp: message.last_edit_timestamp,
+      stream_id: channelId,
+      stream_name: "edits",
+      orig_content: "plain",
+      orig_rendered_content: "<p>plain</p>",
+      content: "/me greets @**other 0**",
+      rendered_content: message.content,
+      is_me_message: true,
+    };
+    t.strictSame(watchers[0].ofType("update_message"), [{ ...expected, flags: ["read"] }]);
+    t.strictSame(watchers[1].ofType("update_message"), [{ ...expected, flags: ["mentioned"] }]);
+    t.strictSame(watchers[2].ofType("update_message"), []);
+  },
+);
+
+t.test(
+  "[S1] who may read the message no more is not told of a later edit, and a repetition shows what is there",
+  async (t) => {
+    const sealed = await createChannel(member, "sealed edits", [member, other], { invite_only: true });
+    const id = await member.say(sealed, "t", "x");
+    const watcher = await Follower.of(other);
+    await edit(member, id, { content: "secret one" });
+    await other.delete("/users/me/subscriptions", { subscriptions: ["sealed edits"] });
+    await edit(member, id, { content: "secret two" });
+    await watcher.settled();
+    t.strictSame(watcher.ofType("update_message"), [], "neither, now that the channel is closed to them");
+  },
+);
+
+t.test("[architecture] an edit to what the message is already is a success, and nobody is told", async (t) => {
+  const id = await member.say(channelId, "same", "same");
+  const watcher = await Follower.of(other);
+  t.strictSame(outcome(await edit(member, id, { content: "same " })), edited);
+  await watcher.settled();
+  t.strictSame(watcher.ofType("update_message"), []);
+  t.notOk("edit_history" in (await read(member, id)).message);
+});
+
+t.test("[openapi update-message] allow_message_editing off: no content is changed, topics are", async (t) => {
+  const id = await member.say(channelId, "switched", "x");
+  setRealmSettings(server, { allow_message_editing: false });
+  t.strictSame(
+    outcome(await edit(member, id, { content: "y" })),
+    refusal("Your organization has turned off message editing"),
+  );
+  t.strictSame(outcome(await edit(member, id, { topic: "switched off" })), edited);
+  setRealmSettings(server, { allow_message_editing: true });
+});
+
+t.test("[behaviour 5.6] the realm's policy: everything, moves without contents, nothing", async (t) => {
+  const id = await member.say(channelId, "policy", "one");
+  await edit(member, id, { content: "two" });
+  await edit(member, id, { topic: "policy two", send_notification_to_new_thread: false });
+  setRealmSettings(server, { message_edit_history_visibility_policy: "moves" });
+  const { message } = await read(other, id);
+  t.match(message.edit_history, [{ prev_topic: "policy", topic: "policy two" }]);
+  t.equal(message.edit_history.length, 1);
+  t.strictSame(
+    (await historyOf(other, id)).map(({ content, prev_content: before }: Params) => [content, before]),
+    [
+      ["two", undefined],
+      ["two", undefined],
+    ],
+    "nowhere the text of before",
+  );
+  setRealmSettings(server, { message_edit_history_visibility_policy: "none" });
+  t.notOk("edit_history" in (await read(other, id)).message);
+  t.match((await read(other, id)).message, { last_edit_timestamp: Number, last_moved_timestamp: Number });
+  t.strictSame(
+    outcome(await other.get(`/messages/${id}/history`)),
+    refusal("Message edit history is disabled in this organization"),
+  );
+  setRealmSettings(server, { message_edit_history_visibility_policy: "all" });
+});
+
+t.test("[behaviour 1.2] a wildcard that the sender may not use is refused in an edit, too", async (t) => {
+  const crowded = await createChannel(owner, "crowded", [owner, member, other]);
+  const people = await Promise.all(Array.from({ length: 14 }, (_, index) => personOf(server, `c${index}x`)));
+  await owner.post("/users/me/subscriptions", {
+    subscriptions: [{ name: "crowded" }],
+    principals: people.map(({ userId }) => userId),
+  });
+  const id = await member.say(crowded, "t", "x");
+  t.strictSame(
+    outcome(await edit(member, id, { content: "@**all**" })),
+    refusal(
+      "You do not have permission to use channel wildcard mentions in this channel.",
+      "STREAM_WILDCARD_MENTION_NOT_ALLOWED",
+    ),
+  );
+});
+
+t.test("[spec 2.3] translate_emoticons of the sender acts on edits", async (t) => {
+  const id = await member.say(channelId, "emoticons", "x");
+  setUserSettings(server, member.userId, { translate_emoticons: true });
+  await edit(member, id, { content: "now :)" });
+  t.match((await read(member, id)).message.content, /class="emoji/);
+  setUserSettings(server, member.userId, { translate_emoticons: false });
+});
+
+t.test("[S3] a message keeps so many earlier forms and no more", async (t) => {
+  const id = await member.say(channelId, "many", "0");
+  for (let n = 1; n <= limits.message_history_entries_max + 1; n++) await edit(member, id, { content: `${n}` });
+  const { message } = await read(member, id);
+  t.equal(message.edit_history.length, limits.message_history_entries_max);
+  t.equal(message.edit_history.at(-1).prev_content, "1", "the oldest went");
+  t.equal((await historyOf(member, id)).length, limits.message_history_entries_max + 1);
+});
+
+t.test(
+  "[openapi update-message] the content can be edited for ten minutes and a moment, as the realm says",
+  async (t) => {
+    const { server, clock } = await startClockedServer(t);
+    const { owner } = server;
+    const id = await owner.say("general", "t", "0");
+    const within = limits.edit_grace_s * 1000;
+    setRealmSettings(server, { message_content_edit_limit_seconds: 60 });
+    clock.advance(60_000 + within);
+    t.equal((await edit(owner, id, { content: "1" })).status, 200, "at the bound");
+    clock.advance(1);
+    t.strictSame(
+      outcome(await edit(owner, id, { content: "2" })),
+      refusal("The time limit for editing this message has passed"),
+      "one over, owner or not",
+    );
+    setRealmSettings(server, { message_content_edit_limit_seconds: null });
+    t.equal((await edit(owner, id, { content: "3" })).status, 200, "no limit");
+  },
+);
+
+t.test("[M1, D25] an edit is there after a restart, and a repeated key edits once", async (t) => {
+  const before = await startTestServer(t);
+  const id = await before.owner.say("general", "t", "one");
+  const key = { "Idempotency-Key": "edit-1" };
+  t.strictSame(outcome(await before.owner.patch(`/messages/${id}`, { content: "two" }, key)), edited);
+  await edit(before.owner, id, { content: "three" });
+  const { server, as } = await restart(t, before);
+  const again = as(server.owner);
+  t.strictSame(outcome(await again.patch(`/messages/${id}`, { content: "two" }, key)), edited);
+  t.equal((await read(again, id)).raw_content, "three");
+  t.equal((await historyOf(again, id)).length, 3);
+});

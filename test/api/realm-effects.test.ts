@@ -1,0 +1,203 @@
+/** Settings of the organization that this server acts on (D5; behaviour 2.1, 2.4, 5.1): what they allow follows when they are set. */
+import t from "tap";
+import { roles } from "../../schemas/types.ts";
+import { createChannel, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
+import { outboxMails } from "../support/mail.ts";
+import { picture, upload } from "../support/pictures.ts";
+import { stateOf } from "../support/realm-state.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const admin = await personOf(server, "admin", roles.administrator);
+const moderator = await personOf(server, "moderator", roles.moderator);
+const member = await personOf(server, "member");
+const guest = await personOf(server, "guest", roles.guest);
+const ordinary = [moderator, member, guest];
+
+async function set(settings: Readonly<Record<string, unknown>>): Promise<void> {
+  const answer = await owner.patch("/realm", settings);
+  if (answer.status !== 200) throw new Error(JSON.stringify(answer.body));
+}
+
+t.test(
+  "[behaviour 2.1] where names are not changed, a new one is ignored without a word, administrators aside",
+  async (t) => {
+    await set({ name_changes_disabled: true });
+    const nameOf = async (client: typeof owner) => (await client.get("/users/me")).body.full_name;
+    for (const client of ordinary) {
+      const before = await nameOf(client);
+      const answer = await client.patch("/settings", { full_name: "Somebody else", starred_message_counts: false });
+      t.strictSame(outcome(answer), success());
+      t.strictSame(outcome(await client.patch("/settings", { full_name: "" })), success(), "not even looked at");
+      t.equal(await nameOf(client), before);
+      t.match(await stateOf(client, ["user_settings"]), { user_settings: { starred_message_counts: false } });
+    }
+    t.strictSame(outcome(await admin.patch("/settings", { full_name: "Ada" })), success());
+    t.equal(await nameOf(admin), "Ada");
+    t.strictSame(outcome(await admin.patch(`/users/${member.userId}`, { full_name: "Mem" })), success());
+    await set({ name_changes_disabled: false });
+    await member.patch("/settings", { full_name: "Mem Ber" });
+    t.equal(await nameOf(member), "Mem Ber");
+  },
+);
+
+t.test(
+  "[behaviour 2.1] where addresses are not changed, nobody but administrators asks for another, or follows a link",
+  async (t) => {
+    const mails = await startTestServer(t);
+    const person = await personOf(mails, "person");
+    const chief = await personOf(mails, "chief", roles.administrator);
+    t.strictSame(outcome(await person.patch("/settings", { email: "early@example.com" })), success());
+    await mails.owner.patch("/realm", { email_changes_disabled: true });
+    const refused = refusal("Email address changes are disabled in this organization.");
+    for (const email of ["late@example.com", "no address", "chief0@example.com"]) {
+      t.strictSame(outcome(await person.patch("/settings", { email, color_scheme: 2 })), refused, email);
+    }
+    t.match(await stateOf(person, ["user_settings"]), { user_settings: { color_scheme: 1 } }, "all or nothing");
+    t.strictSame(
+      outcome(await person.patch("/settings", { email: "person0@example.com" })),
+      success(),
+      "the one there is",
+    );
+    t.strictSame(outcome(await chief.patch("/settings", { email: "head@example.com" })), success());
+    const sent = await outboxMails(mails.dataDir, 2);
+    const early = sent.find(({ email }) => email.to?.[0]?.address === "early@example.com");
+    const link = /^http\S+$/m.exec(early?.email.text ?? "")?.[0] ?? "";
+    const page = await fetch(link);
+    t.equal(page.status, 400);
+    t.match(await page.text(), "Email address changes are disabled in this organization.");
+    t.strictSame(
+      sent.map(({ email }) => email.to?.[0]?.address).sort(),
+      ["early@example.com", "head@example.com"],
+      "nobody else was written to",
+    );
+    t.equal((await person.get("/users/me")).body.delivery_email, "person0@example.com");
+  },
+);
+
+t.test("[public API] where pictures are not changed, nobody but administrators uploads or removes one", async (t) => {
+  const png = await picture("png", 10, 10);
+  const path = "/users/me/avatar";
+  t.equal((await upload(member, path, png)).status, 200);
+  await set({ avatar_changes_disabled: true });
+  const refused = refusal("Avatar changes are disabled in this organization.");
+  const follower = await Follower.of(owner);
+  for (const client of ordinary) {
+    t.strictSame(outcome(await upload(client, path, png)), refused);
+    t.strictSame(outcome(await client.delete(path)), refused);
+  }
+  await follower.settled();
+  t.strictSame(follower.ofType("realm_user"), []);
+  t.equal((await upload(admin, path, png)).status, 200);
+  t.equal((await admin.delete(path)).status, 200);
+  await set({ avatar_changes_disabled: false });
+  t.equal((await member.delete(path)).status, 200);
+});
+
+t.test("[OpenAPI, require_unique_names] no two people have the same name, but who has one keeps it", async (t) => {
+  const [first, second] = [await personOf(server, "first"), await personOf(server, "second")];
+  await first.patch("/settings", { full_name: "Zoë Ångström" });
+  await second.patch("/settings", { full_name: "zoë ångström" });
+  await set({ require_unique_names: true });
+  const refused = refusal("Unique names required in this organization.");
+  for (const name of ["ZOË ÅNGSTRÖM", "Zoe\u0308 A\u030angstro\u0308m"]) {
+    t.strictSame(outcome(await member.patch("/settings", { full_name: name, color_scheme: 3 })), refused, name);
+    t.strictSame(outcome(await owner.patch(`/users/${member.userId}`, { full_name: name })), refused, name);
+    const account = { email: "third@example.com", password: "long enough", full_name: name };
+    t.strictSame(outcome(await owner.post("/users", account)), refused, name);
+  }
+  t.match(await stateOf(member, ["user_settings"]), { user_settings: { color_scheme: 1 } });
+  t.strictSame(
+    outcome(await first.patch("/settings", { full_name: "ZOË ÅNGSTRÖM" })),
+    success(),
+    "one's own, written anew",
+  );
+  t.strictSame(outcome(await member.patch("/settings", { full_name: "Nobody Else" })), success());
+  await set({ require_unique_names: false });
+  t.strictSame(outcome(await member.patch("/settings", { full_name: "Zoë Ångström" })), success());
+});
+
+t.test("[D5] new people start with the organization's language; who is there keeps theirs", async (t) => {
+  await set({ default_language: "de" });
+  const newcomer = await personOf(server, "newcomer");
+  const language = async (client: typeof owner) =>
+    (await stateOf(client, ["user_settings"])).user_settings.default_language;
+  t.equal(await language(newcomer), "de");
+  t.equal(await language(member), "en");
+  await set({ default_language: "en" });
+  t.equal(await language(newcomer), "de");
+  t.equal(await language(await personOf(server, "later")), "en");
+});
+
+t.test("[spec 2.4] channels that inherit the policy for topics follow the organization's", async (t) => {
+  await createChannel(owner, "inheriting", [member]);
+  await createChannel(owner, "own", [member], { topics_policy: "allow_empty_topic" });
+  const say = async (channel: string) =>
+    outcome(await member.post("/messages", { type: "channel", to: channel, topic: "", content: "hello" }));
+  t.match(await say("inheriting"), { status: 200 });
+  await set({ topics_policy: "disable_empty_topic" });
+  t.match(await say("inheriting"), {
+    status: 400,
+    body: { msg: "Sending messages to the general chat is not allowed in this channel." },
+  });
+  t.match(await say("own"), { status: 200 });
+  await set({ topics_policy: "allow_empty_topic" });
+  t.match(await say("inheriting"), { status: 200 });
+});
+
+t.test("[D27] spectators see what they may while the organization lets them in", async (t) => {
+  const spectator = owner.anonymous();
+  t.equal((await spectator.get("/users")).status, 401);
+  await set({ enable_spectator_access: true });
+  t.equal((await spectator.get("/users")).status, 200);
+  t.match((await spectator.get("/server_settings")).body, { realm_web_public_access_enabled: true });
+  t.ok(await createChannel(owner, "window", [], { is_web_public: true }));
+  await set({ enable_spectator_access: false });
+  t.equal((await spectator.get("/users")).status, 401);
+  t.match((await spectator.get("/server_settings")).body, { realm_web_public_access_enabled: false });
+  const more = { name: "second window", subscribers: [], is_web_public: true };
+  t.strictSame(outcome(await owner.post("/channels/create", more)), refusal("Web-public channels are not enabled."));
+});
+
+t.test("[behaviour 11] name and description are shown before anybody logs in", async (t) => {
+  await set({ name: "Tea & Co", description: "All about tea" });
+  t.match((await owner.anonymous().get("/server_settings")).body, {
+    realm_name: "Tea & Co",
+    realm_description: "All about tea",
+  });
+});
+
+t.test("[behaviour 2.4] a channel that is archived is no place for announcements any more", async (t) => {
+  const place = await createChannel(owner, "place", [owner]);
+  const hidden = await createChannel(owner, "hidden place", [owner], { invite_only: true });
+  await set({
+    new_stream_announcements_stream_id: place,
+    signup_announcements_stream_id: place,
+    moderation_request_channel_id: hidden,
+  });
+  const follower = await Follower.of(member);
+  await owner.delete(`/streams/${place}`);
+  await owner.delete(`/streams/${hidden}`);
+  await follower.settled();
+  const told = (data: Readonly<Record<string, number>>) => ({
+    type: "realm",
+    op: "update_dict",
+    property: "default",
+    data,
+  });
+  t.strictSame(follower.ofType("realm"), [
+    told({ new_stream_announcements_stream_id: -1, signup_announcements_stream_id: -1 }),
+    told({ moderation_request_channel_id: -1 }),
+  ]);
+  t.match(await stateOf(owner), {
+    realm_new_stream_announcements_stream_id: -1,
+    realm_signup_announcements_stream_id: -1,
+    realm_zulip_update_announcements_stream_id: -1,
+    realm_moderation_request_channel_id: -1,
+  });
+  t.strictSame(
+    outcome(await owner.patch("/realm", { new_stream_announcements_stream_id: place })),
+    refusal("Invalid channel ID"),
+  );
+});

@@ -1,0 +1,425 @@
+/**
+ * Permissions of the organization (spec 2.2, D5, D16; behaviour 1.9, 3.2 to 3.5): who may hold each, in both forms, by whom they
+ * are changed, and that what they allow follows at once. The expected table is written here anew.
+ */
+import t from "tap";
+import { roles } from "../../schemas/types.ts";
+import type { Client } from "../support/client.ts";
+import {
+  type Event,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  success,
+  systemGroup,
+} from "../support/conversation.ts";
+import { createGroup, people } from "../support/groups.ts";
+import { stateOf } from "../support/realm-state.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const admin = await personOf(server, "admin", roles.administrator);
+const member = await personOf(server, "member");
+const guest = await personOf(server, "guest", roles.guest);
+const id = (name: string) => systemGroup(server, `role:${name}`);
+const ownerNeeded = refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL");
+
+/** Behaviour 1.9: default; whether everyone and nobody may hold it; o: owners change it; or the only groups that may. */
+const table = `
+create_multiuse_invite_group administrators - n o
+can_access_all_users_group everyone only:everyone,members
+can_add_subscribers_group members - n
+can_add_custom_emoji_group members - n
+can_create_bots_group members - n
+can_create_write_only_bots_group members - n
+can_create_groups members - n o
+can_create_public_channel_group members - n
+can_create_private_channel_group members - n
+can_create_web_public_channel_group owners only:moderators,administrators,owners,nobody
+can_delete_any_message_group administrators - n
+can_delete_own_message_group everyone e n
+can_invite_users_group members - n o
+can_manage_all_groups owners - - o
+can_manage_billing_group administrators - - o
+can_mention_many_users_group administrators e n
+can_move_messages_between_channels_group members - n
+can_move_messages_between_topics_group everyone e n
+can_resolve_topics_group everyone e n
+can_set_delete_message_policy_group moderators - n
+can_set_topics_policy_group members e n
+can_summarize_topics_group everyone e n
+direct_message_initiator_group everyone e n
+direct_message_permission_group everyone e n`;
+
+interface Permission {
+  readonly name: string;
+  readonly first: string;
+  readonly only: readonly string[] | null;
+  readonly everyone: boolean;
+  readonly nobody: boolean;
+  readonly byOwner: boolean;
+}
+
+const permissions: readonly Permission[] = table
+  .trim()
+  .split("\n")
+  .map((line) => {
+    const [name = "", first = "", ...rest] = line.split(" ");
+    const only =
+      rest
+        .find((word) => word.startsWith("only:"))
+        ?.slice(5)
+        .split(",") ?? null;
+    return {
+      name,
+      first,
+      only,
+      everyone: only === null ? rest[0] === "e" : only.includes("everyone"),
+      nobody: only === null ? rest[1] === "n" : only.includes("nobody"),
+      byOwner: rest.includes("o"),
+    };
+  });
+const groupNames = [
+  "nobody",
+  "owners",
+  "administrators",
+  "moderators",
+  "fullmembers",
+  "members",
+  "everyone",
+  "internet",
+];
+
+function mayHold({ only, everyone, nobody }: Permission, group: string): boolean {
+  if (only !== null) return only.includes(group);
+  if (group === "internet") return false;
+  return group === "everyone" ? everyone : group === "nobody" ? nobody : true;
+}
+
+async function held(name: string): Promise<unknown> {
+  return (await stateOf(owner))[`realm_${name}`];
+}
+
+function told(data: Record<string, unknown>) {
+  return { type: "realm", op: "update_dict", property: "default", data };
+}
+
+const groupId = await createGroup(owner, "team", [member]);
+
+t.test("[behaviour 1.9] every permission x every system group: held or refused, told once, back again", async (t) => {
+  const follower = await Follower.of(member);
+  const firsts = await stateOf(owner);
+  const events: unknown[] = [];
+  for (const permission of permissions) {
+    const { name, first } = permission;
+    t.equal(firsts[`realm_${name}`], id(first), `${name} until set`);
+    // That it is held is what the next `old` says.
+    let current = first;
+    for (const group of [...groupNames, first]) {
+      const answer = outcome(await owner.patch("/realm", { [name]: { new: id(group), old: id(current) } }));
+      const may = mayHold(permission, group);
+      t.strictSame(
+        answer,
+        may || group === current ? success() : refusal(`'${name}' setting cannot be set to 'role:${group}' group.`),
+        `${name} ${group}`,
+      );
+      if (!may || group === current) continue;
+      current = group;
+      events.push(told({ [name]: id(group) }));
+    }
+  }
+  await follower.settled();
+  t.strictSame(follower.ofType("realm"), events);
+  t.strictSame(await stateOf(owner), firsts);
+});
+
+t.test(
+  "[spec 2.2] named groups and people may hold those that need no system group; values are normalised",
+  async (t) => {
+    const named = { direct_members: [], direct_subgroups: [groupId] };
+    const anonymous = { direct_members: [guest.userId, member.userId, member.userId], direct_subgroups: [groupId] };
+    const shown = { direct_members: [member.userId, guest.userId], direct_subgroups: [groupId] };
+    for (const { name } of permissions.filter(({ only }) => only !== null)) {
+      const needed = refusal(`'${name}' must be a system user group.`, "SYSTEM_GROUP_REQUIRED", 400, {
+        setting_name: name,
+      });
+      for (const value of [groupId, named, anonymous]) {
+        t.strictSame(outcome(await owner.patch("/realm", { [name]: { new: value } })), needed, name);
+      }
+    }
+    const others = permissions.filter(({ only }) => only === null);
+    const all = (form: (permission: Permission) => unknown) =>
+      Object.fromEntries(others.map((permission) => [permission.name, form(permission)]));
+    const follower = await Follower.of(member);
+    const change = async (form: (permission: Permission) => unknown) =>
+      t.strictSame(outcome(await owner.patch("/realm", all(form))), success());
+    await change(() => ({ new: named }));
+    await change(() => ({ new: anonymous, old: groupId }));
+    t.match(await stateOf(owner), { realm_can_create_groups: shown, realm_can_invite_users_group: shown });
+    await change(() => ({ new: shown, old: anonymous }));
+    await change(() => ({ new: people(admin), old: shown }));
+    await change(({ first }) => ({ new: id(first), old: people(admin) }));
+    await follower.settled();
+    t.strictSame(follower.ofType("realm"), [
+      told(all(() => groupId)),
+      told(all(() => shown)),
+      told(all(() => people(admin))),
+      told(all(({ first }) => id(first))),
+    ]);
+    const anonymousGroups = [...realmOf(server).view.groups.all()].filter((group) => group.name === null);
+    t.equal(anonymousGroups.length, 2, "nothing is left of them but what the group's creator holds");
+  },
+);
+
+t.test("[D16] `old` must hold, or nothing changes; it is looked at first", async (t) => {
+  const mismatch = refusal("'old' value does not match the expected value.", "EXPECTATION_MISMATCH", 400, {
+    field_name: "old",
+  });
+  for (const { name, first } of permissions) {
+    const other = first === "members" ? "everyone" : "members";
+    for (const old of [id(other), people(admin), 4711]) {
+      t.strictSame(outcome(await owner.patch("/realm", { [name]: { new: id(first), old } })), mismatch, name);
+    }
+    t.strictSame(outcome(await owner.patch("/realm", { [name]: { new: id(first), old: null } })), success(), name);
+  }
+  const both = { description: "half", can_create_bots_group: { new: id("owners"), old: id("owners") } };
+  t.strictSame(outcome(await owner.patch("/realm", both)), mismatch);
+  t.equal(await held("description"), "");
+});
+
+t.test("[behaviour 3.4] wrong values, and none of the good ones beside them", async (t) => {
+  const gone = await personOf(server, "gone");
+  await owner.delete(`/users/${gone.userId}`);
+  const closed = await createGroup(owner, "closed");
+  await owner.post(`/user_groups/${closed}/deactivate`);
+  const members = (ids: number[]) => ({ direct_members: ids, direct_subgroups: [] });
+  const within = (ids: number[]) => ({ direct_members: [owner.userId], direct_subgroups: ids });
+  const name = "can_create_bots_group";
+  const cases: [value: unknown, msg: string][] = [
+    [4711, "Invalid user group"],
+    [closed, "User group is deactivated."],
+    [members([4711]), "Invalid user ID: 4711"],
+    [members([gone.userId]), "User is deactivated"],
+    [within([4711]), "Invalid user group ID: 4711"],
+    [within([closed]), "User group is deactivated."],
+  ];
+  for (const [value, msg] of cases) {
+    const params = { can_add_subscribers_group: { new: id("owners") }, [name]: { new: value } };
+    t.strictSame(outcome(await owner.patch("/realm", params)), refusal(msg), JSON.stringify(value));
+  }
+  for (const value of ["members", { old: 1 }, 6, [], null]) {
+    const answer = await owner.patch("/realm", { [name]: value === null ? "null" : value });
+    t.equal(answer.status, 400, JSON.stringify(value));
+  }
+  t.equal(await held("can_add_subscribers_group"), id("members"));
+});
+
+t.test("[D5] who changes which permission: owners all, administrators some, nobody else any", async (t) => {
+  const moderator = await personOf(server, "moderator", roles.moderator);
+  for (const { name, first, only, byOwner } of permissions) {
+    const other = only === null ? "moderators" : (only.find((group) => group !== first) ?? "");
+    const change = { [name]: { new: id(other) } };
+    for (const client of [guest, member, moderator]) {
+      t.strictSame(
+        outcome(await client.patch("/realm", change)),
+        refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL"),
+      );
+    }
+    t.strictSame(outcome(await admin.patch("/realm", change)), byOwner ? ownerNeeded : success(), name);
+    t.strictSame(outcome(await owner.patch("/realm", change)), success(), name);
+    t.strictSame(outcome(await owner.patch("/realm", { [name]: { new: id(first) } })), success(), name);
+  }
+});
+
+t.test("[behaviour 3.9] /register publishes who may hold what", async (t) => {
+  const state = await stateOf(guest);
+  const { realm, stream, group } = state.server_supported_permission_settings;
+  t.strictSame(Object.keys(realm).sort(), permissions.map(({ name }) => name).sort());
+  for (const { name, first, only, everyone, nobody } of permissions) {
+    const { allowed_system_groups: allowed, ...flags } = realm[name];
+    t.strictSame(
+      flags,
+      {
+        require_system_group: only !== null,
+        allow_internet_group: false,
+        allow_nobody_group: nobody,
+        allow_everyone_group: everyone,
+        default_group_name: `role:${first}`,
+        default_for_system_groups: null,
+      },
+      name,
+    );
+    t.strictSame([...allowed].sort(), (only ?? []).map((each) => `role:${each}`).sort(), name);
+  }
+  t.equal(Object.keys(stream).length, 10);
+  t.match(stream, { can_administer_channel_group: { default_group_name: "stream_creator_or_nobody" } });
+  t.strictSame(
+    group.can_mention_group.allowed_system_groups.includes("role:owners"),
+    false,
+    "owners may not be told by a flag",
+  );
+  t.match(group, {
+    can_manage_group: { default_group_name: "group_creator", default_for_system_groups: "role:nobody" },
+  });
+});
+
+async function rights(client: Client): Promise<Event> {
+  return stateOf(client, ["realm_user", "realm"]);
+}
+
+t.test("[OpenAPI register-queue] what one may is published, and the numbers of older clients follow", async (t) => {
+  const cases: [group: unknown, may: boolean[], policy: number][] = [
+    [id("members"), [true, true, false], 1],
+    [id("fullmembers"), [true, true, false], 3],
+    [id("moderators"), [true, false, false], 4],
+    [id("administrators"), [true, false, false], 2],
+    [id("owners"), [false, false, false], 2],
+    [id("nobody"), [false, false, false], 2],
+    [people(member, guest), [false, true, false], 1],
+  ];
+  await owner.patch("/realm", { enable_spectator_access: true });
+  for (const [value, [forAdmin, forMember, forGuest], policy] of cases) {
+    await owner.patch("/realm", {
+      can_create_public_channel_group: { new: value },
+      can_create_private_channel_group: { new: value },
+      can_add_subscribers_group: { new: value },
+      can_invite_users_group: { new: value },
+    });
+    for (const [client, may] of [
+      [admin, forAdmin],
+      [member, forMember],
+      [guest, forGuest],
+    ] as const) {
+      t.match(await rights(client), {
+        can_create_public_streams: may,
+        can_create_private_streams: may,
+        can_create_streams: may,
+        can_subscribe_other_users: may,
+        can_invite_others_to_realm: may,
+        realm_create_public_stream_policy: policy,
+        realm_create_private_stream_policy: policy,
+      });
+    }
+  }
+  await owner.patch("/realm", { can_create_private_channel_group: { new: id("members") } });
+  t.match(await rights(admin), { can_create_public_streams: false, can_create_streams: true });
+  for (const [group, policy] of [
+    ["owners", 7],
+    ["administrators", 2],
+    ["moderators", 4],
+    ["nobody", 6],
+  ] as const) {
+    await owner.patch("/realm", { can_create_web_public_channel_group: { new: id(group) } });
+    t.match(await rights(admin), {
+      can_create_web_public_streams: group === "administrators" || group === "moderators",
+      realm_create_web_public_stream_policy: policy,
+    });
+  }
+  await owner.patch("/realm", {
+    enable_spectator_access: false,
+    can_create_web_public_channel_group: { new: id("moderators") },
+  });
+  t.match(await rights(admin), { can_create_web_public_streams: false });
+  for (const [group, policy] of [
+    ["everyone", 1],
+    ["members", 2],
+    ["fullmembers", 3],
+    ["moderators", 7],
+    ["administrators", 5],
+    ["owners", 5],
+    ["nobody", 6],
+  ] as const) {
+    await owner.patch("/realm", { can_mention_many_users_group: { new: id(group) } });
+    t.equal(await held("wildcard_mention_policy"), policy, group);
+  }
+  await owner.patch("/realm", {
+    can_create_public_channel_group: { new: id("members") },
+    can_add_subscribers_group: { new: id("members") },
+    can_invite_users_group: { new: id("members") },
+  });
+});
+
+t.test(
+  "[behaviour 3.5] what a permission allows follows at once, and guests never satisfy those not for everyone",
+  async (t) => {
+    const insufficient = refusal("Insufficient permission");
+    let count = 0;
+    const acts: readonly (readonly [name: string, act: (client: Client) => Promise<unknown>])[] = [
+      [
+        "can_create_public_channel_group",
+        async (client) => outcome(await client.post("/channels/create", { name: `c${count++}`, subscribers: [] })),
+      ],
+      [
+        "can_create_private_channel_group",
+        async (client) =>
+          outcome(await client.post("/channels/create", { name: `p${count++}`, subscribers: [], invite_only: true })),
+      ],
+      [
+        "can_create_bots_group",
+        async (client) =>
+          outcome(await client.post("/bots", { full_name: `bot ${count}`, short_name: `bot${count++}` })),
+      ],
+      [
+        "can_create_groups",
+        async (client) =>
+          outcome(await client.post("/user_groups/create", { name: `g${count++}`, description: "", members: [] })),
+      ],
+    ];
+    for (const [name, act] of acts) {
+      await owner.patch("/realm", { [name]: { new: people(member, guest) } });
+      t.match(await act(member), { status: 200 }, `${name}: named`);
+      t.strictSame(await act(admin), insufficient, `${name}: administrators do not bypass`);
+      t.notMatch(await act(guest), { status: 200 }, `${name}: a guest, though named`);
+      await owner.patch("/realm", { [name]: { new: id("nobody") } });
+      t.strictSame(await act(member), insufficient, `${name}: nobody`);
+      await owner.patch("/realm", { [name]: { new: id("members") } });
+      t.match(await act(member), { status: 200 }, `${name}: members`);
+    }
+    const direct = (client: Client, to: Client) =>
+      client.post("/messages", { type: "direct", to: [to.userId], content: "hello" });
+    await owner.patch("/realm", { direct_message_initiator_group: { new: id("administrators") } });
+    t.equal(
+      (await direct(member, admin)).body.msg,
+      "You do not have permission to initiate direct message conversations.",
+    );
+    await owner.patch("/realm", { direct_message_initiator_group: { new: people(guest) } });
+    t.equal((await direct(guest, member)).status, 200, "everyone may hold it, so guests may");
+    await owner.patch("/realm", { direct_message_permission_group: { new: id("nobody") } });
+    t.equal((await direct(guest, member)).body.msg, "Direct messages are disabled in this organization.");
+    await owner.patch("/realm", {
+      direct_message_permission_group: { new: id("everyone") },
+      direct_message_initiator_group: { new: id("everyone") },
+    });
+  },
+);
+
+t.test(
+  "[OpenAPI, realm update_dict] who is deactivated holds nothing; who returns does again, and everybody is told",
+  async (t) => {
+    const leaver = await personOf(server, "leaver");
+    await owner.patch("/realm", { can_create_bots_group: { new: people(leaver, admin) } });
+    const follower = await Follower.of(member);
+    await owner.delete(`/users/${leaver.userId}`);
+    t.strictSame(await held("can_create_bots_group"), people(admin));
+    await follower.settled();
+    t.strictSame(follower.ofType("realm"), [], "clients see that the person is gone");
+    await owner.post(`/users/${leaver.userId}/reactivate`);
+    await follower.settled();
+    t.strictSame(follower.ofType("realm"), [told({ can_create_bots_group: people(admin, leaver) })]);
+    await owner.patch("/realm", { can_access_all_users_group: { new: id("members") } });
+    const restricted = await Follower.of(guest);
+    const others = await Follower.of(member);
+    await owner.delete(`/users/${leaver.userId}`);
+    await restricted.settled();
+    await others.settled();
+    t.strictSame(
+      restricted.ofType("realm"),
+      [told({ can_create_bots_group: people(admin) })],
+      "who cannot see it is told",
+    );
+    t.strictSame(others.ofType("realm"), []);
+  },
+);

@@ -1,0 +1,448 @@
+/** PATCH /realm (D5; issue 4): settings of the organization, one by one and together, by administrators and owners. */
+import t from "tap";
+import { roles } from "../../schemas/types.ts";
+import type { Params } from "../support/client.ts";
+import {
+  botOf,
+  createChannel,
+  type Event,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  success,
+} from "../support/conversation.ts";
+import { stateOf } from "../support/realm-state.ts";
+import { restart } from "../support/restart.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const admin = await personOf(server, "admin", roles.administrator);
+const ownerNeeded = refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL");
+const adminNeeded = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
+
+interface Row {
+  readonly first: unknown;
+  /** What is sent, and what it comes to. */
+  readonly values: readonly (readonly [sent: unknown, value: unknown])[];
+  readonly byOwner?: true;
+}
+
+function same(first: unknown, ...values: unknown[]): Row {
+  return { first, values: values.map((value) => [value, value] as const) };
+}
+
+const people = "é".repeat(20) + "👩".repeat(20);
+const limit = (first: number): Row => ({
+  first,
+  values: [
+    [1, 1],
+    [2_147_483_647, 2_147_483_647],
+    ["unlimited", null],
+    ['"unlimited"', null],
+    [first, first],
+  ],
+});
+const flags = `want_advertise_in_communities_directory:false require_unique_names:false name_changes_disabled:false
+  email_changes_disabled:false avatar_changes_disabled:false enable_guest_user_indicator:true enable_guest_user_dm_warning:true
+  enable_spectator_access:false allow_message_editing:true enable_read_receipts:true send_channel_events_messages:false
+  inline_image_preview:true inline_url_embed_preview:false digest_emails_enabled:false send_welcome_emails:true
+  message_content_allowed_in_email_notifications:true require_e2ee_push_notifications:false`;
+const ownersFlags = "invite_required:true emails_restricted_to_domains:false disallow_disposable_email_addresses:true";
+
+function flagRows(list: string): Readonly<Record<string, Row>> {
+  const entries = list.split(/\s+/).map((entry) => entry.split(":") as [string, string]);
+  return Object.fromEntries(
+    entries.map(([name, first]) => [name, same(first === "true", first !== "true", first === "true")]),
+  );
+}
+
+const ownersRows = Object.entries({
+  ...flagRows(ownersFlags),
+  waiting_period_threshold: same(0, 1, 36_500, 0),
+}).map(([name, row]) => [name, { ...row, byOwner: true }] as const);
+
+/** What there is to set (OpenAPI register-queue), with the first value of a new organization. */
+const rows: Readonly<Record<string, Row>> = {
+  ...flagRows(flags),
+  ...Object.fromEntries(ownersRows),
+  name: {
+    first: "",
+    values: [
+      ["A", "A"],
+      [people, people],
+      ["  trimmed ", "trimmed"],
+    ],
+  },
+  description: same("", "Words\nand lines", "👩".repeat(1000), ""),
+  org_type: same(0, 10, 20, 30, 35, 40, 50, 60, 70, 80, 90, 100, 1000, 0),
+  default_language: same("en", "de", "en"),
+  welcome_message_custom_text: same("", "x".repeat(8000), ""),
+  topics_policy: {
+    first: "allow_empty_topic",
+    values: [
+      ["disable_empty_topic", "disable_empty_topic"],
+      ['"allow_empty_topic"', "allow_empty_topic"],
+    ],
+  },
+  message_content_edit_limit_seconds: limit(600),
+  message_content_delete_limit_seconds: limit(600),
+  move_messages_within_stream_limit_seconds: limit(604_800),
+  move_messages_between_streams_limit_seconds: limit(604_800),
+  message_edit_history_visibility_policy: same("all", "moves", "none", "all"),
+  message_retention_days: {
+    first: -1,
+    values: [
+      [1, 1],
+      [2_147_483_647, 2_147_483_647],
+      ["unlimited", -1],
+      [30, 30],
+      ["forever", -1],
+    ],
+  },
+  default_code_block_language: same("", "python", "p".repeat(40), ""),
+  digest_weekday: same(1, 0, 6, 1),
+  video_chat_provider: same(1, 0, 1),
+  jitsi_server_url: {
+    first: null,
+    values: [
+      ["https://meet.example.org", "https://meet.example.org"],
+      ['"https://meet.example.com/x"', "https://meet.example.com/x"],
+      ["default", null],
+    ],
+  },
+  giphy_rating: same(2, 0, 1, 3, 4, 5, 2),
+};
+const channelRows = [
+  "new_stream_announcements_stream_id",
+  "signup_announcements_stream_id",
+  "zulip_update_announcements_stream_id",
+  "moderation_request_channel_id",
+];
+
+t.test("[D5] every row: first value, every kind of value accepted, stored, published and told once", async (t) => {
+  const before = await stateOf(owner);
+  const follower = await Follower.of(owner);
+  const most = Math.max(...Object.values(rows).map(({ values }) => values.length));
+  for (const [name, { first }] of Object.entries(rows)) {
+    if (name !== "name") t.strictSame(before[`realm_${name}`], first, name);
+  }
+  const current: Record<string, unknown> = Object.fromEntries(
+    Object.keys(rows).map((name) => [name, before[`realm_${name}`]]),
+  );
+  for (let pass = 0; pass < most; pass++) {
+    const chosen = Object.entries(rows).flatMap(([name, { values }]) => {
+      const pair = values[pass];
+      return pair === undefined ? [] : [[name, pair[0], pair[1]] as const];
+    });
+    const sent = Object.fromEntries(chosen.map(([name, value]) => [name, value]));
+    t.strictSame(outcome(await owner.patch("/realm", sent)), success(), `pass ${pass}`);
+    const changed = Object.fromEntries(
+      chosen.filter(([name, , value]) => current[name] !== value).map(([name, , value]) => [name, value]),
+    );
+    const older =
+      changed["topics_policy"] === undefined
+        ? {}
+        : { mandatory_topics: changed["topics_policy"] === "disable_empty_topic" };
+    await follower.settled();
+    t.strictSame(follower.ofType("realm"), [
+      { type: "realm", op: "update_dict", property: "default", data: { ...changed, ...older } },
+    ]);
+    follower.events.splice(0);
+    Object.assign(current, changed);
+    const state = await stateOf(owner);
+    for (const [name, value] of Object.entries(current)) t.strictSame(state[`realm_${name}`], value, name);
+    t.equal(state.realm_mandatory_topics, current["topics_policy"] === "disable_empty_topic");
+    t.equal(state.realm_allow_edit_history, current["message_edit_history_visibility_policy"] !== "none");
+  }
+  t.strictSame(
+    realmOf(server).view.realm.settings,
+    { new_stream_announcements_stream_id: 1 },
+    "what is as the program has it is not stored",
+  );
+});
+
+t.test("[D5] what is so already tells nobody anything; nor does a request that names nothing", async (t) => {
+  const follower = await Follower.of(owner);
+  const state = await stateOf(owner);
+  const sent = Object.fromEntries(
+    Object.keys(rows).map((name) => [
+      name,
+      state[`realm_${name}`] ?? (name === "jitsi_server_url" ? "default" : "unlimited"),
+    ]),
+  );
+  const { message_retention_days: _days, ...others } = sent;
+  t.strictSame(outcome(await owner.patch("/realm", { ...others, message_retention_days: "unlimited" })), success());
+  t.strictSame(outcome(await owner.patch("/realm")), success());
+  t.strictSame(outcome(await owner.patch("/realm", { new_stream_announcements_stream_id: 1 })), success());
+  await follower.settled();
+  t.strictSame(follower.ofType("realm"), []);
+});
+
+const wrong: readonly (readonly [name: string, value: unknown, expected: ReturnType<typeof refusal>])[] = [
+  ...Object.keys(flagRows(`${flags} ${ownersFlags}`)).flatMap((name) => [
+    [name, "yes", refusal(`${name} is not valid JSON`)] as const,
+    [name, "1", refusal(`${name} is not a boolean`)] as const,
+    [name, "null", refusal(`${name} is not a boolean`)] as const,
+  ]),
+  ["name", "", refusal("name cannot be blank")],
+  ["name", "   ", refusal("name cannot be blank")],
+  ["name", `${people}x`, refusal("name is too long (limit: 40 characters)")],
+  ["description", "x".repeat(1001), refusal("description is too long (limit: 1000 characters)")],
+  ["org_type", 11, refusal("Invalid org_type")],
+  ["org_type", '"10"', refusal("org_type is not an integer")],
+  ["default_language", "tlh", refusal("Invalid language 'tlh'")],
+  ["default_language", "", refusal("Invalid language ''")],
+  [
+    "welcome_message_custom_text",
+    "x".repeat(8001),
+    refusal("welcome_message_custom_text is too long (limit: 8000 characters)"),
+  ],
+  ["topics_policy", "inherit", refusal("Invalid topics_policy")],
+  ["topics_policy", "empty_topic_only", refusal("Invalid topics_policy")],
+  ["message_edit_history_visibility_policy", "some", refusal("Invalid message_edit_history_visibility_policy")],
+  ...[
+    "message_content_edit_limit_seconds",
+    "message_content_delete_limit_seconds",
+    "move_messages_within_stream_limit_seconds",
+    "move_messages_between_streams_limit_seconds",
+    "message_retention_days",
+  ].flatMap((name) =>
+    [0, -1, 2_147_483_648, "soon", ""].map((value) => {
+      const fields = { var_name: name, bad_value: String(value) };
+      return [
+        name,
+        value,
+        refusal(`Bad value for '${name}': ${value}`, "REQUEST_VARIABLE_INVALID", 400, fields),
+      ] as const;
+    }),
+  ),
+  ["waiting_period_threshold", -1, refusal("waiting_period_threshold is too small")],
+  ["waiting_period_threshold", 36_501, refusal("waiting_period_threshold is too large")],
+  ["waiting_period_threshold", 1.5, refusal("waiting_period_threshold is not an integer")],
+  [
+    "default_code_block_language",
+    "p".repeat(41),
+    refusal("default_code_block_language is too long (limit: 40 characters)"),
+  ],
+  ["digest_weekday", 7, refusal("Invalid digest_weekday")],
+  ["video_chat_provider", 3, refusal("Invalid video_chat_provider 3")],
+  ["giphy_rating", 6, refusal("Invalid giphy_rating 6")],
+  ["jitsi_server_url", "meet", refusal("jitsi_server_url is not an allowed_type")],
+  ["jitsi_server_url", "javascript:alert(1)", refusal("jitsi_server_url is not an allowed_type")],
+  [
+    "jitsi_server_url",
+    `https://x.example/${"x".repeat(183)}`,
+    refusal("jitsi_server_url is too long (limit: 200 characters)"),
+  ],
+  ...channelRows.flatMap((name) => [
+    [name, 4711, refusal("Invalid channel ID")] as const,
+    [name, "general", refusal(`${name} is not valid JSON`)] as const,
+    [name, "null", refusal(`${name} is not an integer`)] as const,
+  ]),
+];
+
+t.test("[issue 4] all or nothing: a wrong value of any row changes nothing and tells nobody", async (t) => {
+  const before = await stateOf(owner);
+  const follower = await Follower.of(owner);
+  for (const [name, value, expected] of wrong) {
+    const params: Params = { description: "half", can_create_groups: { new: 2 }, [name]: value };
+    t.strictSame(outcome(await owner.patch("/realm", params)), expected, `${name} ${JSON.stringify(value)}`);
+  }
+  await follower.settled();
+  t.strictSame(follower.ofType("realm"), []);
+  t.strictSame(await stateOf(owner), before);
+});
+
+t.test("[spec 4] what cannot be set is ignored and listed", async (t) => {
+  const names = ["authentication_methods", "empty_topic_display_name", "plan_type", "unheard_of"];
+  const params = Object.fromEntries(names.map((name) => [name, "x"]));
+  t.strictSame(outcome(await owner.patch("/realm", params)), success({ ignored_parameters_unsupported: names }));
+  t.equal((await stateOf(owner)).realm_empty_topic_display_name, "general chat");
+});
+
+t.test(
+  "[D5] administrators change settings, owners also those of theirs, nobody else any; before parameters",
+  async (t) => {
+    const bot = await botOf(server, "a bot", owner);
+    const others = [
+      await personOf(server, "moderator", roles.moderator),
+      await personOf(server, "member"),
+      await personOf(server, "guest", roles.guest),
+      bot,
+    ];
+    for (const [name, { values, byOwner }] of Object.entries(rows)) {
+      const [[sent] = [""]] = values;
+      for (const other of others)
+        t.strictSame(outcome(await other.patch("/realm", { [name]: sent })), adminNeeded, name);
+      const byAdmin = outcome(await admin.patch("/realm", { [name]: sent }));
+      t.strictSame(byAdmin, byOwner === true ? ownerNeeded : success(), name);
+      t.strictSame(outcome(await owner.patch("/realm", { [name]: sent })), success(), name);
+      const [back] = values.at(-1) ?? [""];
+      t.strictSame(outcome(await owner.patch("/realm", { [name]: back })), success(), name);
+    }
+    for (const other of others) t.strictSame(outcome(await other.patch("/realm", { name: "" })), adminNeeded);
+    t.equal((await owner.anonymous().patch("/realm", { name: "x" })).status, 401);
+    t.strictSame(
+      outcome(await admin.patch("/realm", { invite_required: true, description: "half" })),
+      ownerNeeded,
+      "also where it is so already",
+    );
+    t.equal((await stateOf(owner)).realm_description, "");
+  },
+);
+
+t.test("[D5] everybody is told, guests and bots included; no other organization is", async (t) => {
+  const clients = [owner, await personOf(server, "hearer"), await personOf(server, "hearing.guest", roles.guest)];
+  const followers = await Promise.all(clients.map((client) => Follower.of(client)));
+  await admin.patch("/realm", { description: "told", digest_weekday: 3 });
+  for (const follower of followers) {
+    await follower.settled();
+    t.strictSame(follower.ofType("realm"), [
+      { type: "realm", op: "update_dict", property: "default", data: { description: "told", digest_weekday: 3 } },
+    ]);
+  }
+  await admin.patch("/realm", { description: "", digest_weekday: 1 });
+});
+
+t.test("[D24] a channel for announcements is one that the caller may know, and none when negative", async (t) => {
+  const open = await createChannel(owner, "open", []);
+  const hidden = await createChannel(await personOf(server, "hider"), "hidden", [], { invite_only: true });
+  for (const name of channelRows) {
+    const isPrivate = name === "moderation_request_channel_id";
+    const [good, other] = isPrivate ? [hidden, open] : [open, hidden];
+    t.strictSame(outcome(await admin.patch("/realm", { [name]: good })), success(), name);
+    t.equal((await stateOf(owner))[`realm_${name}`], good);
+    const otherKind = outcome(await admin.patch("/realm", { [name]: other }));
+    t.strictSame(otherKind, isPrivate ? refusal("Moderation request channel must be private.") : success());
+    for (const none of [-5, -1]) t.strictSame(outcome(await admin.patch("/realm", { [name]: none })), success());
+    t.equal((await stateOf(owner))[`realm_${name}`], -1);
+  }
+  await admin.patch("/realm", { new_stream_announcements_stream_id: 1 });
+});
+
+t.test("[behaviour 2.3] new channels are announced where the organization wants it, or nowhere", async (t) => {
+  const place = await createChannel(owner, "announcements", [owner]);
+  const follower = await Follower.of(owner);
+  await owner.patch("/realm", { new_stream_announcements_stream_id: place });
+  await createChannel(owner, "announced", [owner], { announce: true });
+  await owner.patch("/realm", { new_stream_announcements_stream_id: -1 });
+  await createChannel(owner, "unannounced", [owner], { announce: true });
+  await follower.settled();
+  t.match(follower.ofType("message"), [{ message: { stream_id: place, content: /announced/ } }]);
+  t.equal(follower.ofType("message").length, 1);
+  await owner.patch("/realm", { new_stream_announcements_stream_id: 1 });
+});
+
+t.test("[D6] no organization opens itself to the world where the server does not allow it", async (t) => {
+  const closed = await startTestServer(t, { environment: { WEB_PUBLIC_STREAMS_ENABLED: "false" } });
+  t.strictSame(
+    outcome(await closed.owner.patch("/realm", { enable_spectator_access: true })),
+    refusal("Web-public channels are not enabled."),
+  );
+  t.strictSame(outcome(await closed.owner.patch("/realm", { enable_spectator_access: false })), success());
+  t.match(await stateOf(closed.owner), {
+    server_web_public_streams_enabled: false,
+    realm_enable_spectator_access: false,
+  });
+  t.equal((await stateOf(owner)).server_web_public_streams_enabled, true);
+});
+
+t.test("[OpenAPI register-queue] the section `realm` has every field, of the right type", async (t) => {
+  const state = await stateOf(owner);
+  const names = Object.keys(rows).filter((name) => name !== "name");
+  t.equal(state.realm_name, "trimmed");
+  for (const name of [...names, ...channelRows]) t.ok(`realm_${name}` in state, name);
+  t.match(state, {
+    realm_uri: server.url,
+    realm_url: server.url,
+    realm_icon_source: "G",
+    realm_icon_url: `${server.url}/avatar/realm-icon`,
+    realm_logo_source: "D",
+    realm_logo_url: String,
+    realm_night_logo_source: "D",
+    realm_night_logo_url: String,
+    max_icon_file_size_mib: 0,
+    max_logo_file_size_mib: 0,
+    max_file_upload_size_mib: 0,
+    max_avatar_file_size_mib: 5,
+    realm_bot_domain: String,
+    realm_date_created: Number,
+    realm_default_external_accounts: Object,
+    realm_presence_disabled: false,
+    realm_is_zephyr_mirror_realm: false,
+    realm_authentication_methods: { Email: { enabled: true, available: true } },
+    realm_email_auth_enabled: true,
+    realm_password_auth_enabled: true,
+    realm_push_notifications_enabled: false,
+    realm_push_notifications_enabled_end_timestamp: null,
+    realm_upload_quota_mib: null,
+    realm_plan_type: 1,
+    zulip_plan_is_not_limited: true,
+    upgrade_text_for_wide_organization_logo: "",
+    jitsi_server_url: "https://meet.jit.si",
+    server_jitsi_server_url: "https://meet.jit.si",
+    realm_jitsi_server_url: null,
+    realm_available_video_chat_providers: { disabled: { name: "None", id: 0 }, jitsi_meet: { id: 1 } },
+    giphy_rating_options: {
+      disabled: { id: 0 },
+      y: { id: 1 },
+      g: { id: 2 },
+      pg: { id: 3 },
+      "pg-13": { id: 4 },
+      r: { id: 5 },
+    },
+    settings_send_digest_emails: false,
+    development_environment: false,
+    server_generation: Number,
+    password_min_length: 8,
+    password_max_length: 1024,
+    password_min_guesses: 0,
+    server_inline_image_preview: false,
+    server_inline_url_embed_preview: false,
+    server_thumbnail_formats: [],
+    server_avatar_changes_disabled: false,
+    server_name_changes_disabled: false,
+    server_needs_upgrade: false,
+    server_can_summarize_topics: false,
+    server_min_deactivated_realm_deletion_days: null,
+    server_max_deactivated_realm_deletion_days: null,
+    event_queue_longpoll_timeout_seconds: Number,
+    realm_create_public_stream_policy: 1,
+    realm_create_private_stream_policy: 1,
+    realm_create_web_public_stream_policy: 7,
+    realm_wildcard_mention_policy: 5,
+  });
+  await owner.patch("/realm", { jitsi_server_url: "https://meet.example.org" });
+  t.match(await stateOf(owner), { jitsi_server_url: "https://meet.example.org" });
+  await owner.patch("/realm", { jitsi_server_url: "default" });
+  const whole: Event = await owner.register();
+  t.match(whole, {
+    realm_billing: { has_pending_sponsorship_request: false },
+    giphy_api_key: "",
+    navigation_tour_video_url: null,
+    push_devices: {},
+  });
+});
+
+t.test("[M1] settings are there after a restart; [D25] a repeated request is answered as the first", async (t) => {
+  const first = await startTestServer(t);
+  const key = { "Idempotency-Key": "realm-1" };
+  const sent = {
+    name: "Kept",
+    message_retention_days: 30,
+    can_create_groups: { new: { direct_members: [2], direct_subgroups: [] }, old: 6 },
+  };
+  const answered = outcome(await first.owner.patch("/realm", sent, key));
+  t.strictSame(answered, success());
+  t.strictSame(outcome(await first.owner.patch("/realm", sent, key)), answered, "though `old` holds no more");
+  const before = await stateOf(first.owner);
+  const again = await restart(t, first);
+  const after = await stateOf(again.as(first.owner));
+  for (const name of ["realm_name", "realm_message_retention_days", "realm_can_create_groups"]) {
+    t.strictSame(after[name], before[name], name);
+  }
+  t.strictSame(after.realm_can_create_groups, { direct_members: [2], direct_subgroups: [] });
+});

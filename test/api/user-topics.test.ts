@@ -1,0 +1,317 @@
+/**
+ * POST /user_topics and PATCH /users/me/subscriptions/muted_topics (public API: update-user-topic, mute-topic; behaviour 4.3, 4.4),
+ * and what becomes of policies when a topic moves, a channel is left or archived.
+ */
+import t, { type Test } from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import {
+  botOf,
+  createChannel,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  success,
+  write,
+} from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import { startClockedServer } from "../support/realtime-clock.ts";
+import { restart } from "../support/restart.ts";
+import { writeMany } from "../support/rows.ts";
+import { startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const guest = await personOf(server, "guest", roles.guest);
+const bot = await botOf(server, "helper", member);
+const former = await personOf(server, "former");
+await owner.delete(`/users/${former.userId}`);
+const open = await createChannel(owner, "open", [guest]);
+const sealed = await createChannel(owner, "sealed", [owner], { invite_only: true });
+const gone = await createChannel(owner, "gone", [owner, member]);
+await archive(server, gone);
+
+const [none, muted, unmuted, followed] = [0, 1, 2, 3];
+const capable = { client_capabilities: { notification_settings_null: true, empty_topic_name: true } };
+const unknown = refusal("Invalid channel ID");
+
+async function archive(where: TestServer, id: number): Promise<void> {
+  const channel = realmOf(where).view.channels.get(id);
+  if (channel === undefined) throw new Error(`there is no channel ${id}`);
+  write(where, "channels", id, { ...channel, isArchived: true });
+}
+
+let people = 0;
+function anybody(): Promise<Client> {
+  people++;
+  return personOf(server, `somebody${people}x`);
+}
+
+function set(client: Client, id: number, topic: string, policy: number) {
+  return client.post("/user_topics", { stream_id: id, topic, visibility_policy: policy });
+}
+
+async function topicsOf(client: Client, more: Params = capable): Promise<[number, string, number][]> {
+  const state = await client.register({ fetch_event_types: ["user_topic"], ...more });
+  const entries = state["user_topics"] as { stream_id: number; topic_name: string; visibility_policy: number }[];
+  return entries.map((entry) => [entry.stream_id, entry.topic_name, entry.visibility_policy]);
+}
+
+async function mutedOf(client: Client): Promise<[string, string][]> {
+  const state = await client.register({ fetch_event_types: ["muted_topics"], ...capable });
+  return (state["muted_topics"] as [string, string, number][]).map(([channel, topic]) => [channel, topic]);
+}
+
+t.test("[public API, update-user-topic] each policy is told to its person alone; 0 removes it", async (t) => {
+  const { server: clocked, clock } = await startClockedServer(t);
+  const [person, other] = [await personOf(clocked, "person"), await personOf(clocked, "other")];
+  const wanted = { event_types: ["user_topic", "message"] };
+  const [own, others] = [await Follower.of(person, wanted), await Follower.of(other, wanted)];
+  const told: unknown[] = [];
+  for (const policy of [muted, unmuted, followed, none]) {
+    clock.advance(3000);
+    t.strictSame(outcome(await set(person, 1, "Lunch", policy)), success());
+    const at = Math.floor(clock.now() / 1000);
+    const entry = { stream_id: 1, topic_name: "Lunch", last_updated: at, visibility_policy: policy };
+    const state = await person.register({ fetch_event_types: ["user_topic"] });
+    t.strictSame(state["user_topics"], policy === none ? [] : [entry]);
+    told.push({ type: "user_topic", ...entry });
+  }
+  await own.settled();
+  t.strictSame(own.ofType("user_topic"), told);
+  await others.settled();
+  t.strictSame(others.ofType("user_topic"), []);
+  t.strictSame(await topicsOf(other), []);
+});
+
+t.test(
+  "[public API, update-user-topic] a policy that is there already, or is not there, changes nothing",
+  async (t) => {
+    const person = await anybody();
+    await set(person, open, "Lunch", followed);
+    const changes = await watchChanges(person);
+    t.strictSame(outcome(await set(person, open, " lunch ", followed)), success());
+    t.strictSame(outcome(await set(person, open, "dinner", none)), success());
+    t.strictSame(await changes(), []);
+    t.strictSame(await topicsOf(person), [[open, "Lunch", followed]]);
+  },
+);
+
+t.test("[public API, update-user-topic] topics are the same in any case; the first spelling stays", async (t) => {
+  const person = await anybody();
+  const follower = await Follower.of(person, { event_types: ["user_topic", "message"] });
+  await set(person, open, "Straße", muted);
+  await set(person, open, "STRASSE", muted);
+  await set(person, open, "sTRAßE", followed);
+  t.strictSame(await topicsOf(person), [
+    [open, "STRASSE", muted],
+    [open, "Straße", followed],
+  ]);
+  await follower.settled();
+  t.strictSame(
+    follower.ofType("user_topic").map(({ topic_name: name }) => name),
+    ["Straße", "STRASSE", "Straße"],
+  );
+});
+
+t.test(
+  "[spec 2.4] the empty topic by any of its names, shown by its name to clients that do not know it",
+  async (t) => {
+    const person = await anybody();
+    const [old, modern] = [
+      await Follower.of(person, { event_types: ["user_topic", "message"] }),
+      await Follower.of(person, { event_types: ["user_topic", "message"], ...capable }),
+    ];
+    for (const [index, name] of ["general chat", "", "(no topic)", "  "].entries()) {
+      t.strictSame(outcome(await set(person, open, name, 1 + (index % 3))), success(), name);
+    }
+    t.strictSame(await topicsOf(person), [[open, "", muted]]);
+    t.strictSame(await topicsOf(person, {}), [[open, "general chat", muted]]);
+    await old.settled();
+    await modern.settled();
+    const names = (follower: Follower) => [...new Set(follower.ofType("user_topic").map((event) => event.topic_name))];
+    t.strictSame([names(old), names(modern)], [["general chat"], [""]]);
+  },
+);
+
+t.test("[behaviour 4.3] muted_topics goes to whoever did not ask for user_topic", async (t) => {
+  const person = await anybody();
+  const follow = (types: string[] | null) =>
+    Follower.of(person, types === null ? capable : { event_types: [...types, "message"], ...capable });
+  const [older, both, newer, all] = await Promise.all([
+    follow(["muted_topics"]),
+    follow(["muted_topics", "user_topic"]),
+    follow(["user_topic"]),
+    follow(null),
+  ]);
+  await set(person, open, "noise", muted);
+  await set(person, open, "", followed);
+  await set(person, open, "noise", none);
+  const kinds = async (follower: Follower) => {
+    await follower.settled();
+    return follower.events
+      .filter(({ type }) => type !== "message")
+      .map(({ type, muted_topics: list }) =>
+        type === "muted_topics" ? list.map(([channel, topic]: string[]) => [channel, topic]) : type,
+      );
+  };
+  // The list is the one of when it is read.
+  t.strictSame(await kinds(older), [[], []]);
+  t.strictSame(await kinds(both), ["user_topic", "user_topic", "user_topic"]);
+  t.strictSame(await kinds(newer), ["user_topic", "user_topic", "user_topic"]);
+  t.strictSame(await kinds(all), [[], "user_topic", "user_topic", [], "user_topic"]);
+  const { muted_topics: list } = await person.register({ fetch_event_types: ["muted_topics", "user_topic"] });
+  t.equal(list, undefined, "nor is it in the state");
+  t.strictSame((await person.register({ fetch_event_types: null, ...capable }))["muted_topics"], []);
+});
+
+t.test("[public API, mute-topic] the older operation mutes and ends a policy, by channel's id or name", async (t) => {
+  const person = await anybody();
+  const path = "/users/me/subscriptions/muted_topics";
+  const mute = (params: Params) => person.patch(path, { topic: "noise", ...params });
+  t.strictSame(outcome(await mute({ stream_id: open, op: "add" })), success());
+  t.strictSame(outcome(await mute({ stream: " OPEN ", op: "add", topic: "more" })), success());
+  t.strictSame(await mutedOf(person), [
+    ["open", "more"],
+    ["open", "noise"],
+  ]);
+  const follower = await Follower.of(person, { event_types: ["muted_topics", "user_topic", "message"] });
+  t.strictSame(outcome(await mute({ stream_id: open, op: "add" })), success(), "already");
+  t.strictSame(outcome(await mute({ stream: "open", op: "remove", topic: "MORE" })), success());
+  t.strictSame(outcome(await mute({ stream_id: open, op: "remove", topic: "never" })), success());
+  await follower.settled();
+  t.equal(follower.ofType("user_topic").length, 1);
+  t.strictSame(await mutedOf(person), [["open", "noise"]]);
+  const notMuted = refusal("Topic is not muted");
+  for (const [params, refused] of [
+    [{ op: "add" }, refusal("Missing 'stream_id' argument")],
+    [
+      { op: "add", stream: "open", stream_id: open },
+      refusal("Unsupported parameter combination: stream_id, stream", "BAD_REQUEST", 400, {
+        parameters: "stream_id, stream",
+      }),
+    ],
+    [{ op: "mute", stream_id: open }, refusal("Invalid op")],
+    [{ op: "add", stream_id: sealed }, unknown],
+    [{ op: "add", stream_id: 9999 }, unknown],
+    [{ op: "add", stream: "sealed" }, refusal("Invalid channel name 'sealed'")],
+    [{ op: "add", stream: "no such" }, refusal("Invalid channel name 'no such'")],
+    [{ op: "remove", stream_id: sealed }, notMuted],
+    [{ op: "remove", stream_id: 9999 }, notMuted],
+    [{ op: "remove", stream: "sealed" }, notMuted],
+    [{ op: "remove", stream: "no such" }, notMuted],
+  ] as const) {
+    t.strictSame(outcome(await mute(params)), refused, JSON.stringify(params));
+  }
+});
+
+t.test("[public API, update-user-topic] what is refused, with its text; nothing changes", async (t) => {
+  const person = await anybody();
+  const changes = await watchChanges(person);
+  const long = "x".repeat(limits.topic_code_points_max);
+  for (const [params, msg] of [
+    [{ visibility_policy: 4 }, "Invalid visibility_policy"],
+    [{ visibility_policy: -1 }, "Invalid visibility_policy"],
+    [{ visibility_policy: "often" }, "visibility_policy is not valid JSON"],
+    [{ topic: `${long}x` }, `topic is too long (limit: ${limits.topic_code_points_max} characters)`],
+    [{ topic: "a\u0000" }, "Invalid character in topic, at position 2!"],
+    [{ stream_id: 9999 }, "Invalid channel ID"],
+    [{ stream_id: -1 }, "stream_id is too small"],
+    [{ stream_id: "x" }, "stream_id is not valid JSON"],
+    [{ stream_id: gone }, "Invalid channel ID"],
+  ] as const) {
+    const sent = { stream_id: open, topic: "t", visibility_policy: 1, ...params };
+    t.match((await person.post("/user_topics", sent)).body, { result: "error", msg }, JSON.stringify(params));
+  }
+  for (const name of ["stream_id", "topic", "visibility_policy"]) {
+    const { [name]: _left, ...sent } = { stream_id: open, topic: "t", visibility_policy: 1 } as Params;
+    const missing = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
+    t.strictSame(outcome(await person.post("/user_topics", sent)), missing);
+  }
+  t.strictSame(await changes(), []);
+  t.strictSame(outcome(await set(person, open, "𝒳".repeat(limits.topic_code_points_max), muted)), success());
+});
+
+t.test("[S1] a policy is set where one may read, and nowhere else", async (t) => {
+  const administrator = await personOf(server, "administrator", roles.administrator);
+  const moderator = await personOf(server, "moderator", roles.moderator);
+  const web = await (async () => {
+    setRealmSettings(server, { enable_spectator_access: true });
+    return await createChannel(owner, "web", [], { is_web_public: true });
+  })();
+  const rest = await createChannel(owner, "members alone", []);
+  const rows: [string, Client, readonly boolean[]][] = [
+    ["owner", owner, [true, true, true, true]],
+    ["administrator", administrator, [true, true, true, false]],
+    ["moderator", moderator, [true, true, true, false]],
+    ["member", member, [true, true, true, false]],
+    ["bot", bot, [true, true, true, false]],
+    ["guest", guest, [true, true, false, false]],
+  ];
+  for (const [name, client, allowed] of rows) {
+    for (const [index, id] of [web, open, rest, sealed].entries()) {
+      const expected = allowed[index] === true ? success() : unknown;
+      t.strictSame(outcome(await set(client, id, "matrix", followed)), expected, `${name}: ${index}`);
+      t.strictSame(outcome(await set(client, id, "matrix", none)), expected, `${name}: ${index}, none`);
+    }
+  }
+  t.equal((await set(former, open, "t", muted)).status, 401);
+});
+
+t.test(
+  "[behaviour 2.20] a policy stays when the channel is left or archived, and can be taken back there",
+  async (t) => {
+    const person = await anybody();
+    const id = await createChannel(owner, "fleeting", [owner, person], { invite_only: true });
+    await set(person, id, "secret", muted);
+    t.strictSame(await mutedOf(person), [["fleeting", "secret"]]);
+    await person.delete("/users/me/subscriptions", { subscriptions: ["fleeting"] });
+    t.strictSame(await topicsOf(person), [[id, "secret", muted]]);
+    t.strictSame(await mutedOf(person), [], "[S1] a name that one may not know any more is not told");
+    t.strictSame(outcome(await set(person, id, "other", muted)), unknown);
+    t.strictSame(outcome(await set(person, id, "secret", followed)), unknown);
+    t.strictSame(outcome(await set(person, id, "secret", none)), success());
+    t.strictSame(outcome(await set(person, id, "secret", none)), unknown);
+    const public2 = await createChannel(owner, "fading", [person]);
+    await set(person, public2, "old", followed);
+    await archive(server, public2);
+    t.strictSame(await topicsOf(person), [[public2, "old", followed]]);
+    t.strictSame(outcome(await set(person, public2, "new", followed)), unknown);
+    t.strictSame(outcome(await set(person, public2, "old", none)), success());
+  },
+);
+
+t.test(
+  "[S3] user_topics_per_user_max: one more is refused, until one is taken back; another policy is none more",
+  async (t) => {
+    const person = await anybody();
+    const countMax = limits.user_topics_per_user_max;
+    const names = Array.from({ length: countMax - 1 }, (_, index) => `t${index}`);
+    writeMany(
+      server,
+      "userTopics",
+      names.map((topic) => [[person.userId, open, topic], { topic, visibilityPolicy: 3, changedAt: 0 }] as const),
+    );
+    t.strictSame(outcome(await set(person, open, "last", muted)), success());
+    t.strictSame(outcome(await set(person, open, "beyond", muted)), refusal("Too many topics"));
+    t.strictSame(outcome(await set(person, open, "last", followed)), success());
+    t.equal((await topicsOf(person)).length, countMax);
+    t.strictSame(outcome(await set(person, open, "t0", none)), success());
+    t.strictSame(outcome(await set(person, open, "beyond", muted)), success());
+  },
+);
+
+t.test("[M1] policies stay over a restart", async (t: Test) => {
+  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
+  const person = await personOf(before, "person");
+  await set(person, 1, "kept", followed);
+  await set(person, 1, "dropped", muted);
+  await set(person, 1, "dropped", none);
+  const after = await restart(t, before);
+  t.strictSame(await topicsOf(after.as(person)), [[1, "kept", followed]]);
+});

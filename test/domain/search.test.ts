@@ -1,0 +1,206 @@
+/**
+ * Words, phrases and their marks in HTML (architecture, Search; behaviour 2.9): what is searched for is found as it is written, in any
+ * case and without diacritics, and marking it changes no tag, no entity and no text.
+ */
+import fc from "fast-check";
+import { type DefaultTreeAdapterTypes, parseFragment, serialize } from "parse5";
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { escapeAttribute } from "../../src/domain/markdown/escape.ts";
+import { highlight } from "../../src/domain/search/highlight.ts";
+import { matchesSearch, readSearch } from "../../src/domain/search/query.ts";
+import { foldText, indexed, textOf, wordsOf } from "../../src/domain/search/words.ts";
+import { seedOf } from "../support/seed.ts";
+import { html as rendered } from "./markdown-support.ts";
+
+const seed = seedOf(t);
+
+function isFound(operand: string, html: string, topic = ""): boolean {
+  return matchesSearch(readSearch(operand), html, topic);
+}
+
+const mark = (text: string) => `<span class="highlight">${text}</span>`;
+
+t.test("[architecture, Search] words are found whatever their case and diacritics", (t) => {
+  const found: [operand: string, html: string][] = [
+    ["apple", "<p>An Apple a day</p>"],
+    ["APPLE", "<p>an apple</p>"],
+    ["arger", "<p>Ärger</p>"],
+    ["Ärger", "<p>arger</p>"],
+    ["creme brulee", "<p>Crème <em>brûlée</em></p>"],
+    ["ΟΔΟΣ", "<p>οδος</p>"],
+    ["fish", "<p>ﬁsh</p>"],
+    ["2026", "<p>in 2026, soon</p>"],
+    ["snake_case", "<p>a snake_case name</p>"],
+    ["日本", "<p>私は日本語を話す</p>"],
+    ["한국어", "<p>한국어 문장</p>"],
+    ["don't", "<p>I don't know</p>"],
+    ["amp", "<p>the amp is on</p>"],
+    ["a b", "<p>b a</p>"],
+    ["example.com", '<p><a href="http://example.com">example.com</a></p>'],
+  ];
+  for (const [operand, html] of found) t.ok(isFound(operand, html), `${operand} in ${html}`);
+  const missed: [operand: string, html: string][] = [
+    ["app", "<p>apple</p>"],
+    ["apple pie", "<p>apple</p>"],
+    ["href", '<p><a href="x">here</a></p>'],
+    ["strong", "<p><strong>bold</strong></p>"],
+    ["amp", "<p>this &amp; that</p>"],
+    ["本日", "<p>日本</p>"],
+    ["!!!", "<p>!!!</p>"],
+    ["foobar", "<p>foo<em>bar</em></p>"],
+  ];
+  for (const [operand, html] of missed) t.notOk(isFound(operand, html), `${operand} not in ${html}`);
+  t.end();
+});
+
+t.test("[behaviour 5.3] a quoted phrase is a substring of content or topic in addition to its words", (t) => {
+  t.ok(isFound('"good morning"', "<p>Good\nMorning all</p>"));
+  t.ok(isFound('"good morning"', "<p>good <strong>morning</strong></p>"));
+  t.notOk(isFound('"good morning"', "<p>morning, good people</p>"));
+  t.notOk(isFound('"od morning"', "<p>good morning</p>"), "its words are words");
+  t.ok(isFound('"good morning" all', "<p>all: good morning</p>"));
+  t.notOk(isFound('"good morning" none', "<p>all: good morning</p>"));
+  t.ok(isFound('"daily report"', "<p>x</p>", "The daily report"));
+  t.ok(isFound("report x", "<p>x</p>", "The daily report"), "a word in the topic, another in the content");
+  t.ok(isFound('"unclosed phrase', "<p>phrase unclosed</p>"), "a lone quote is none");
+  t.end();
+});
+
+t.test("[behaviour 2.9] what was found is wrapped; inside tags nothing is", (t) => {
+  const marked: [operand: string, html: string, expected: string][] = [
+    ["foo", "<p>foo, Foo food</p>", `<p>${mark("foo")}, ${mark("Foo")} food</p>`],
+    ["foo", '<a href="foo" title="foo">foo</a>', `<a href="foo" title="foo">${mark("foo")}</a>`],
+    ["amp", "<p>amp &amp; amp</p>", `<p>${mark("amp")} &amp; ${mark("amp")}</p>`],
+    ["lt", "<p>&lt; lt</p>", `<p>&lt; ${mark("lt")}</p>`],
+    ["arger", "<p>Ärger</p>", `<p>${mark("Ärger")}</p>`],
+    ["arger", "<p>A\u0308rger</p>", `<p>${mark("A\u0308rger")}</p>`],
+    ['"a b"', "<p>a <b>b</b></p>", `<p>${mark("a ")}<b>${mark("b")}</b></p>`],
+    ['"r&d lab"', "<p>the R&amp;D lab</p>", `<p>the ${mark("R&amp;D lab")}</p>`],
+    ["none", "<p>foo</p>", "<p>foo</p>"],
+    [
+      "x",
+      "<p><math><mi>x</mi><annotation>x</annotation></math> x</p>",
+      `<p><math><mi>x</mi><annotation>x</annotation></math> ${mark("x")}</p>`,
+    ],
+    ["日本", "<p>日本語</p>", `<p>${mark("日本")}語</p>`],
+  ];
+  for (const [operand, html, expected] of marked) t.equal(highlight(readSearch(operand), html), expected, operand);
+  t.equal(
+    highlight(readSearch("b"), escapeAttribute('<b> & "b"')),
+    `&lt;${mark("b")}&gt; &amp; &quot;${mark("b")}&quot;`,
+  );
+  t.end();
+});
+
+type Node = DefaultTreeAdapterTypes.Node;
+
+/** Takes the marks out of a tree. @returns the texts that were marked */
+function unmark(node: Node): string[] {
+  if (!("childNodes" in node)) return [];
+  const texts: string[] = [];
+  const children: DefaultTreeAdapterTypes.ChildNode[] = [];
+  for (const child of node.childNodes) {
+    const isMark =
+      child.nodeName === "span" && "attrs" in child && child.attrs.some(({ value }) => value === "highlight");
+    if (!isMark) {
+      texts.push(...unmark(child));
+      children.push(child);
+      continue;
+    }
+    for (const inner of (child as DefaultTreeAdapterTypes.Element).childNodes) {
+      if (inner.nodeName !== "#text") throw new Error("a mark holds more than text");
+      texts.push((inner as DefaultTreeAdapterTypes.TextNode).value);
+      children.push(inner);
+    }
+  }
+  node.childNodes = children;
+  return texts;
+}
+
+/** Text that looks like what breaks such things. */
+const hostile = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        "<b>",
+        "</span>",
+        "&amp;",
+        "&",
+        "<",
+        ">",
+        '"',
+        "'",
+        "&#60;",
+        "&lt",
+        "highlight",
+        "span",
+        "class",
+        "amp",
+      ),
+      fc.constantFrom(
+        "*",
+        "`",
+        "[x](http://a.b)",
+        ":smile:",
+        "\n",
+        "~~",
+        "> ",
+        "- ",
+        "$$x$$",
+        "foo",
+        "Foo",
+        "fo",
+        "ﬁ",
+        "é",
+        "ß",
+      ),
+      fc.constantFrom("日本", "İ", "Σς", "\u0301", "\u200d", "👩‍👩‍👧", " ", "  ", "\u00a0", "x".repeat(50)),
+      fc.string({ maxLength: 6, unit: "grapheme" }),
+    ),
+    { maxLength: 20 },
+  )
+  .map((parts) => parts.join(""));
+
+t.test("[behaviour 2.9] marks change nothing but themselves, whatever is written and searched for (property)", (t) => {
+  const property = fc.property(hostile, hostile, (content, operand) => {
+    for (const html of [rendered(content), escapeAttribute(content)]) {
+      const query = readSearch(operand);
+      const marked = parseFragment(highlight(query, html));
+      const texts = unmark(marked);
+      // Serialized and read again, so that neighbouring texts are one.
+      if (serialize(parseFragment(serialize(marked))) !== serialize(parseFragment(html))) return false;
+      if (texts.some((text) => text === "")) return false;
+      const isInFormula = html.includes("<math");
+      if (matchesSearch(query, html, "") && texts.length === 0 && !isInFormula) return false;
+    }
+    return true;
+  });
+  fc.assert(property, { seed, numRuns: 500 });
+  t.end();
+});
+
+t.test("[architecture, Search] every word of a text finds it (property)", (t) => {
+  const property = fc.property(hostile, (content) => {
+    const html = escapeAttribute(content);
+    return wordsOf(foldText(textOf(html))).every((word) => isFound(word, html) && isFound(`"${word}"`, html));
+  });
+  fc.assert(property, { seed, numRuns: 300 });
+  t.end();
+});
+
+t.test("[S3] a word stands in the index under its first characters, and is compared whole", (t) => {
+  const max = limits.search_word_characters_max;
+  t.equal(indexed("x".repeat(max)), "x".repeat(max));
+  t.equal(indexed(`${"x".repeat(max)}y`), "x".repeat(max));
+  t.notOk(isFound("x".repeat(max), `<p>${"x".repeat(max)}y</p>`));
+  t.end();
+});
+
+t.test("[issue 5] a longest message is marked in little time", (t) => {
+  const html = `<p>${"foo &amp; <b>bar</b> ".repeat(1000)}</p>`;
+  const startedAt = performance.now();
+  highlight(readSearch('"foo &" bar'), html);
+  t.ok(performance.now() - startedAt < 500, "no repeated passes over the text");
+  t.end();
+});

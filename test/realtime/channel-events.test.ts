@@ -1,0 +1,219 @@
+/**
+ * Events of a changed channel (behaviour 2.4; OpenAPI, stream): their shapes, who gets them and who does not, live and repeated
+ * (E2, S1). That they add up to the state is in channel-state.test.ts.
+ */
+import t from "tap";
+import { roles } from "../../schemas/types.ts";
+import { named, startChannelServer } from "../support/channels.ts";
+import type { Client, Params } from "../support/client.ts";
+import { Follower, personOf } from "../support/conversation.ts";
+import { type Event, readNow } from "../support/realtime.ts";
+import { restart } from "../support/restart.ts";
+
+const { server, owner, administrator, member, guest, group, channel, patch, record } = await startChannelServer(t);
+const holder = await personOf(server, "holder");
+const guestIn = await personOf(server, "guestin", roles.guest);
+
+const types = { event_types: ["stream", "subscription", "default_streams", "message"] };
+
+async function followAll(people: Readonly<Record<string, Client>>) {
+  const entries = Object.entries(people);
+  const followers = await Promise.all(entries.map(([, client]) => Follower.of(client, types)));
+  return async () => {
+    for (const follower of followers) await follower.settled();
+    return Object.fromEntries(entries.map(([name], index) => [name, followers[index]?.events ?? []]));
+  };
+}
+
+/** What of a channel is told, in order: `create`, `delete`, or the property that is updated. */
+function summary(events: readonly Event[]): string[] {
+  return events.flatMap(({ type, op, property }) => {
+    if (type === "message") return [];
+    return [op === "update" ? property : (op ?? type)];
+  });
+}
+
+function summaries(all: Readonly<Record<string, readonly Event[]>>) {
+  return Object.fromEntries(Object.entries(all).map(([name, events]) => [name, summary(events)]));
+}
+
+t.test("[behaviour 2.4] each property has its event, in one order, with the name that it had then", async (t) => {
+  const id = await channel();
+  const { name } = await record(id);
+  const follower = await Follower.of(member, types);
+  await patch(id, {
+    description: "a *new* one",
+    new_name: `${name} renamed`,
+    is_private: false,
+    is_web_public: true,
+    message_retention_days: "unlimited",
+    topics_policy: "disable_empty_topic",
+    can_send_message_group: { new: group("administrators") },
+    can_remove_subscribers_group: { new: named(member, owner) },
+  });
+  await follower.settled();
+  const update = (property: string, value: unknown, more: Params = {}, called = name) => ({
+    type: "stream",
+    op: "update",
+    stream_id: id,
+    name: called,
+    property,
+    value,
+    ...more,
+  });
+  const renamed = `${name} renamed`;
+  t.strictSame(follower.ofType("stream"), [
+    update("invite_only", false, { history_public_to_subscribers: true, is_web_public: true }),
+    update("topics_policy", "disable_empty_topic"),
+    update("message_retention_days", -1),
+    update("description", "a *new* one", { rendered_description: "<p>a <em>new</em> one</p>" }),
+    update("name", renamed),
+    update("can_remove_subscribers_group", named(owner, member), {}, renamed),
+    update("can_send_message_group", group("administrators"), {}, renamed),
+    update("stream_post_policy", 2, {}, renamed),
+    update("is_announcement_only", true, {}, renamed),
+  ]);
+});
+
+t.test("[house] what changes nothing is told to nobody, a refused request neither", async (t) => {
+  const id = await channel({ description: "the same", message_retention_days: 5 });
+  const { can_administer_channel_group: holders } = await record(id);
+  const follower = await Follower.of(owner, types);
+  const same = {
+    description: "the same",
+    is_private: false,
+    is_web_public: false,
+    is_default_stream: false,
+    message_retention_days: 5,
+    topics_policy: "inherit",
+    folder_id: null,
+    can_administer_channel_group: { new: holders },
+    can_send_message_group: { new: group("everyone"), old: group("everyone") },
+  };
+  t.equal((await patch(id, same)).status, 200);
+  t.equal((await patch(id, { description: "another", folder_id: 999 })).status, 400);
+  t.equal((await patch(id, {})).status, 200);
+  t.strictSame(summary(await follower.settled()), []);
+});
+
+t.test("[behaviour 3.8] changes of a public channel are told to all but guests outside", async (t) => {
+  const id = await channel({}, [owner, guestIn]);
+  const seen = await followAll({ owner, administrator, member, guest, guestIn });
+  await patch(id, { description: "news" });
+  const told = ["description"];
+  t.strictSame(summaries(await seen()), {
+    owner: told,
+    administrator: told,
+    member: told,
+    guest: [],
+    guestIn: told,
+  });
+});
+
+t.test("[behaviour 3.8, S1] changes of a private channel: subscribers, administrators, who holds it", async (t) => {
+  const seen = { owner, administrator, member, guest, guestIn, holder };
+  for (const setting of ["can_administer_channel_group", "can_add_subscribers_group", "can_subscribe_group"]) {
+    const id = await channel({ invite_only: true, [setting]: named(holder) }, [owner, guestIn]);
+    const follow = await followAll(seen);
+    await patch(id, { new_name: `hidden ${id}` });
+    const told = ["name"];
+    t.strictSame(
+      summaries(await follow()),
+      { owner: told, administrator: told, member: [], guest: [], guestIn: told, holder: told },
+      setting,
+    );
+  }
+});
+
+t.test("[S1] public to private: subscribers are told of the change, others that it is gone", async (t) => {
+  const id = await channel({}, [owner, guestIn]);
+  const seen = await followAll({ owner, administrator, member, guest, guestIn });
+  await patch(id, { is_private: true, new_name: `secret ${id}` });
+  const told = ["invite_only", "name"];
+  const all = await seen();
+  t.strictSame(summaries(all), {
+    owner: told,
+    administrator: told,
+    member: ["delete"],
+    guest: [],
+    guestIn: told,
+  });
+  t.match(all["member"], [{ type: "stream", op: "delete", stream_ids: [id], streams: [{ stream_id: id }] }]);
+});
+
+t.test("[behaviour 2.4] private to public: who gains it gets the channel and its people, not the update", async (t) => {
+  const id = await channel({ invite_only: true, can_subscribe_group: named(holder) }, [owner, guestIn]);
+  const seen = await followAll({ owner, administrator, member, guest, guestIn, holder });
+  await patch(id, { is_private: false, description: "for all" });
+  const told = ["invite_only", "description"];
+  const all = await seen();
+  t.strictSame(summaries(all), {
+    owner: told,
+    administrator: told,
+    member: ["create", "peer_add"],
+    guest: [],
+    guestIn: told,
+    holder: told,
+  });
+  const [created, peers] = all["member"] ?? [];
+  t.strictSame(created.streams, [{ ...(await record(id)), subscriber_count: 0 }]);
+  t.match(peers, { stream_ids: [id], user_ids: [owner.userId, guestIn.userId] });
+});
+
+t.test("[behaviour 3.8] web-public and back: guests gain it and lose it, unless they are in it", async (t) => {
+  const id = await channel({}, [owner, guestIn]);
+  const seen = await followAll({ member, guest, guestIn });
+  await patch(id, { is_web_public: true });
+  await patch(id, { is_web_public: false });
+  t.strictSame(summaries(await seen()), {
+    member: ["invite_only", "invite_only"],
+    guest: ["delete"],
+    guestIn: ["invite_only", "invite_only"],
+  });
+  await patch(id, { is_web_public: true });
+  const again = await followAll({ guest });
+  await patch(id, { is_private: true, is_web_public: false });
+  t.strictSame(summaries(await again()), { guest: ["delete"] });
+});
+
+t.test("[behaviour 2.4] permissions show and hide a private channel, by name and by role", async (t) => {
+  const id = await channel({ invite_only: true }, [owner]);
+  const seen = await followAll({ owner, member, holder, guest });
+  await patch(id, { can_subscribe_group: { new: named(member, guest) } });
+  await patch(id, { can_subscribe_group: { new: group("members") } });
+  await patch(id, { can_administer_channel_group: { new: named(member) } });
+  await patch(id, { can_subscribe_group: { new: group("nobody") } });
+  const given = ["can_subscribe_group", "can_subscribe_group", "can_administer_channel_group", "can_subscribe_group"];
+  const live = summaries(await seen());
+  t.strictSame(live["owner"], given);
+  t.strictSame(live["guest"], [], "guests never hold it");
+  t.equal(live["member"]?.filter((what) => what === "delete").length, 0);
+  t.strictSame(live["member"]?.slice(0, 2), ["create", "peer_add"]);
+  t.equal(live["holder"]?.at(-1), "delete");
+});
+
+t.test("[E2, S1] a repetition tells what was told: of a hidden time nothing, of what came after all", async (t) => {
+  const id = await channel({ invite_only: true, description: "a secret" }, [owner, guestIn]);
+  const people = { member, administrator, guestIn, guest };
+  const queues = await Promise.all(
+    Object.values(people).map((client) => client.register({ ...types, fetch_event_types: [] })),
+  );
+  await patch(id, { new_name: `secret name ${id}`, description: "another secret" });
+  const { name } = await record(id);
+  await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [holder.userId] });
+  await patch(id, { is_private: false, new_name: `open name ${id}`, description: "open" });
+  await patch(id, { description: "wide open" });
+  // After a restart nothing is known of who was told what: all is asked of the log. It is the last test of this file.
+  const { as } = await restart(t, server);
+  const repeated = await Promise.all(
+    Object.values(people).map((client, index) => readNow(as(client), queues[index] as never)),
+  );
+  const told = Object.fromEntries(Object.keys(people).map((who, index) => [who, repeated[index] ?? []]));
+  t.strictSame(summaries(told), {
+    member: ["create", "peer_add", "description"],
+    administrator: ["description", "name", "peer_add", "invite_only", "description", "name", "description"],
+    guestIn: ["description", "name", "peer_add", "invite_only", "description", "name", "description"],
+    guest: [],
+  });
+  t.notMatch(JSON.stringify(told["member"]), /secret/);
+});

@@ -1,0 +1,299 @@
+/**
+ * The search index (architecture, Search): derived in the background, complete at once, and of no consequence for what is found. Every
+ * search is compared with a look at every message, while the index is behind, being merged, swept, crashed, or gone.
+ */
+import t, { type Test as TapTest } from "tap";
+import { command, type MessageEdit } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import { searchPendingKinds } from "../../schemas/records/search.ts";
+import type { MessageRecord } from "../../schemas/records.ts";
+import { parseContent } from "../../src/domain/markdown/render.ts";
+import { readNarrow, termsOf } from "../../src/domain/narrow.ts";
+import { messageTerms, senderTerms, topicTerms } from "../../src/domain/search/terms.ts";
+import { MessageWalk } from "../../src/queries/message-fetch.ts";
+import { SearchIndexer } from "../../src/runtime/search-indexer.ts";
+import { searchStateKey, startedAnew, stateOf } from "../../src/store/search-index.ts";
+import { commands, type OpenRealm, openFounded, ownerId } from "../support/runtime.ts";
+
+const vocabulary = "apple banana cherry damson elder fig grape hazel iris juniper".split(" ");
+
+/** Words of message n: two that depend on it, one of its own, one that all have. */
+function contentOf(n: number): string {
+  return `all ${vocabulary[n % 7]} ${vocabulary[(n * 3) % 10]} own${n}`;
+}
+
+function indexerOf({ realm, clock, bugs }: OpenRealm): SearchIndexer {
+  const terms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
+  const alarm = {
+    bug: (error: unknown) => {
+      bugs.push({ error, command: null });
+    },
+    fatal: (error: unknown): never => {
+      throw error;
+    },
+  };
+  return new SearchIndexer(realm, { clock, alarm, terms });
+}
+
+async function post(
+  opened: OpenRealm,
+  from: number,
+  to: number,
+  topic = (n: number) => `topic ${n % 5}`,
+): Promise<void> {
+  const asked = [];
+  for (let n = from; n < to; n++) asked.push(opened.ask(commands.post(topic(n), contentOf(n))));
+  for (const result of await Promise.all(asked)) if (result.kind !== "ok") throw new Error(JSON.stringify(result));
+}
+
+async function change(opened: OpenRealm, id: number, to: { content?: string; topic?: string }): Promise<void> {
+  const { content: text, topic = null } = to;
+  const parsed = parseContent(text ?? "", { linkifiers: [], translateEmoticons: false });
+  const edit: MessageEdit = {
+    content: text === undefined ? null : { text, parsed },
+    topic,
+    channelId: null,
+    propagateMode: topic === null ? "change_one" : "change_all",
+    notifiesOldThread: false,
+    notifiesNewThread: false,
+    prevContentSha256: null,
+  };
+  const result = await opened.ask(command({ actor: "message", id }, "message.edit", edit, ownerId));
+  if (result.kind !== "ok") throw new Error(JSON.stringify(result));
+}
+
+function stateIn(opened: OpenRealm) {
+  return stateOf(opened.environment.get("searchState", searchStateKey));
+}
+
+/** Slices until nothing is left to do. */
+function settle(opened: OpenRealm, indexer: SearchIndexer): number {
+  let slices = 0;
+  while (indexer.step()) if (++slices > 10_000) throw new Error("it never ends");
+  if (opened.bugs.length > 0) throw opened.bugs[0]?.error;
+  return slices;
+}
+
+type Terms = Parameters<typeof termsOf>[0];
+
+async function found(opened: OpenRealm, terms: Terms, { start = 1e15, step = -1 as 1 | -1, count = 100_000 } = {}) {
+  const { view } = opened.realm;
+  const reader = view.users.get(ownerId);
+  if (reader === undefined) throw new Error("no owner");
+  const narrowed = readNarrow(view, reader, termsOf(terms));
+  if ("kind" in narrowed) throw new Error(narrowed.msg);
+  const { messages } = await new MessageWalk(view, reader, narrowed, () => false).collect(start, step, count);
+  return messages.map(({ id }) => id);
+}
+
+/** What a look at every message finds, newest first. */
+function looked(opened: OpenRealm, test: (message: MessageRecord, topic: string) => boolean): number[] {
+  const ids: number[] = [];
+  opened.environment.each("messages", (message) => {
+    const topic = opened.environment.get("conversations", message.conversationId)?.topic ?? "";
+    if (test(message, topic)) ids.push(message.id);
+  });
+  return ids.reverse();
+}
+
+const searches = ["apple", "apple banana", "own7", '"cherry fig"', "all", "absent", "topic 3", "own3 topic"];
+
+/** Newest first; the contents of these tests are plain words. */
+function plainly(opened: OpenRealm, operand: string): { readonly all: number[]; readonly inTopic: number[] } {
+  const words = operand.replaceAll('"', "").split(" ");
+  const isPhrase = operand.startsWith('"');
+  const isMatch = ({ rendered }: MessageRecord, topic: string) => {
+    const content = rendered.replace(/<\/?p>/g, "");
+    const known = `${content} ${topic}`.split(" ");
+    return words.every((word) => known.includes(word)) && (!isPhrase || content.includes(words.join(" ")));
+  };
+  const inTopic: number[] = [];
+  const all = looked(opened, (message, topic) => {
+    const isFound = isMatch(message, topic);
+    if (isFound && topic === "topic 1") inTopic.push(message.id);
+    return isFound;
+  });
+  return { all, inTopic: inTopic.reverse() };
+}
+
+async function agree(t: TapTest, opened: OpenRealm, what: string): Promise<void> {
+  for (const operand of searches) {
+    const { all, inTopic } = plainly(opened, operand);
+    t.strictSame(await found(opened, [["search", operand]]), all, `${what}: ${operand}`);
+    const oldest = await found(opened, [["search", operand]], { start: 0, step: 1, count: 3 });
+    t.strictSame(oldest, all.slice(-3).reverse(), `${what}, oldest first: ${operand}`);
+    const narrow = [
+      ["search", operand],
+      ["channel", "general"],
+      ["topic", "topic 1"],
+    ];
+    t.strictSame(await found(opened, narrow), inTopic, `${what}, in a topic: ${operand}`);
+  }
+}
+
+t.test(
+  "[architecture, Search] results are complete while the index is behind, in the middle of a merge, and after a crash",
+  async (t) => {
+    const opened = await openFounded(t);
+    const indexer = indexerOf(opened);
+    const segment = limits.search_segment_messages;
+    await post(opened, 0, segment - 1);
+    t.notOk(indexer.step(), "too few for a segment: they are looked at one by one");
+    await agree(t, opened, "nothing filed");
+    await post(opened, segment - 1, 1.5 * segment);
+    t.ok(indexer.step());
+    t.equal(stateIn(opened).messagesUpTo, segment);
+    await agree(t, opened, "half filed");
+
+    await post(opened, 1.5 * segment, limits.search_segments_merged * segment + 10);
+    while (stateIn(opened).merge === null) t.ok(indexer.step());
+    indexer.step();
+    const { merge } = stateIn(opened);
+    t.ok(merge?.after !== null, "a slice of the merge is written");
+    await agree(t, opened, "in the middle of a merge");
+
+    const crashed = opened.crash(t);
+    t.strictSame(stateIn(crashed).merge, merge, "a crash leaves it at a slice's boundary");
+    await agree(t, crashed, "after a crash");
+    settle(crashed, indexerOf(crashed));
+    await agree(t, crashed, "merged after a crash");
+    settle(opened, indexer);
+    const { segments, leftovers } = stateIn(opened);
+    t.strictSame([segments.map(({ level }) => level), leftovers], [[1], []]);
+    await agree(t, opened, "merged");
+    const rows = (realm: OpenRealm) => realm.environment.rows("searchPostings", { limit: 1e6 });
+    t.ok(
+      rows(opened).every(({ key }) => key[0] === segments[0]?.id),
+      "what was merged is removed",
+    );
+    t.ok(rows(opened).length < 9 * segment + 200, "an own word is one row, a common one a few");
+
+    opened.environment.transaction(() => {
+      opened.environment.put("searchState", searchStateKey, startedAnew(stateIn(opened)));
+    });
+    await agree(t, opened, "started anew");
+    t.ok(settle(opened, indexer) > 10);
+    t.strictSame(
+      stateIn(opened).segments.map(({ level }) => level),
+      [1],
+    );
+    await agree(t, opened, "made anew");
+  },
+);
+
+t.test(
+  "[architecture, Search] messages that are gone, changed or called otherwise are seen through, and swept",
+  async (t) => {
+    const opened = await openFounded(t);
+    const indexer = indexerOf(opened);
+    const segment = limits.search_segment_messages;
+    await post(opened, 0, 2 * segment, (n) => `topic ${n}`);
+    settle(opened, indexer);
+    t.equal(stateIn(opened).topicsUpTo > segment, true, "many topics are filed, too");
+    await agree(t, opened, "filed");
+
+    const { environment } = opened;
+    const conversation = (id: number) => environment.get("messages", id)?.conversationId ?? 0;
+    environment.transaction(() => {
+      for (let id = 10; id <= segment; id++) {
+        environment.remove("conversationMessages", [conversation(id), id]);
+        environment.remove("channelMessages", [1, id]);
+        environment.remove("messages", id);
+      }
+    });
+    await change(opened, 5, { content: "own7" });
+    await change(opened, 2, { topic: "own7 elder" });
+    const again = opened.crash(t);
+    await agree(t, again, "changed");
+    t.strictSame(
+      await found(again, [["search", "own7"]]),
+      [8, 5, 2],
+      "by its content, by its new content, by its topic's new name",
+    );
+    const sweeper = indexerOf(again);
+    settle(again, sweeper);
+    t.strictSame(
+      again.environment.keys("searchPending", { limit: 9 }),
+      [[searchPendingKinds.message, 5]],
+      "few edits wait",
+    );
+    await agree(t, again, "renamed topics filed");
+
+    again.clock.advance(60 * 60 * 1000);
+    t.ok(settle(again, sweeper) > 0, "an hour later, what is gone is swept");
+    const stale = again.environment
+      .rows("searchPostings", { limit: 1e6 })
+      .filter(({ key }) => key[1].startsWith("own1"));
+    t.ok(stale.length < segment, "postings of what is gone are not there any more");
+    await agree(t, again, "swept");
+    again.clock.advance(60 * 60 * 1000);
+    t.equal(settle(again, sweeper), 0, "once");
+  },
+);
+
+t.test("[architecture, Search] edited messages are filed again when they are many", async (t) => {
+  const opened = await openFounded(t);
+  const indexer = indexerOf(opened);
+  const segment = limits.search_segment_messages;
+  await post(opened, 0, 2 * segment);
+  settle(opened, indexer);
+  const { environment } = opened;
+  for (let id = 1; id <= segment; id++) await change(opened, id, { content: "all elder" });
+  await agree(t, opened, "edited");
+  settle(opened, indexer);
+  t.strictSame(environment.keys("searchPending", { limit: 1 }), []);
+  t.equal(stateIn(opened).segments.length, 3);
+  await agree(t, opened, "filed again");
+});
+
+t.test("[architecture, Search] it works when nobody posts, by itself, and stops with its realm", async (t) => {
+  const opened = await openFounded(t);
+  indexerOf(opened);
+  await post(opened, 0, limits.search_segment_messages);
+  opened.clock.advance(limits.search_look_ms + 200);
+  t.equal(stateIn(opened).messagesUpTo, 0, "somebody posted a moment ago");
+  opened.clock.advance(limits.search_look_ms + 200);
+  t.equal(stateIn(opened).messagesUpTo, limits.search_segment_messages);
+  t.strictSame(opened.bugs, []);
+});
+
+t.test("[M5] with the disk nearly full nothing is filed, and searches go on", async (t) => {
+  let accepts = true;
+  const opened = await openFounded(t, { acceptsWrites: () => accepts });
+  const indexer = indexerOf(opened);
+  await post(opened, 0, limits.search_segment_messages);
+  accepts = false;
+  t.notOk(indexer.step());
+  await agree(t, opened, "disk full");
+  accepts = true;
+  t.ok(indexer.step());
+});
+
+t.test("[issue 5] sender, has and is:mentioned find through the index what a look at everything finds", async (t) => {
+  const opened = await openFounded(t);
+  const made = await opened.ask(commands.createUser("anna@example.com"));
+  const anna = made.kind === "ok" ? Number(made.answer["user_id"]) : 0;
+  const indexer = indexerOf(opened);
+  const segment = limits.search_segment_messages;
+  for (let n = 0; n < 2 * segment; n++) {
+    const content = n % 50 === 0 ? "https://example.com" : n % 70 === 0 ? "@**all**" : contentOf(n);
+    void opened.ask(commands.post("t", content, n % 90 === 0 ? anna : ownerId));
+  }
+  await opened.idle();
+  settle(opened, indexer);
+  t.equal(stateIn(opened).segments.length, 2);
+  const expected: [Terms, (message: MessageRecord) => boolean][] = [
+    [[{ operator: "sender", operand: anna }], ({ senderId }) => senderId === anna],
+    [[["has", "link"]], ({ rendered }) => rendered.includes("<a ")],
+    [[["is", "mentioned"]], ({ rendered }) => rendered.includes("@all")],
+    [
+      [["has", "link"], { operator: "sender", operand: anna }],
+      (m) => m.senderId === anna && m.rendered.includes("<a "),
+    ],
+  ];
+  for (const [terms, test] of expected) {
+    const ids = looked(opened, test);
+    t.ok(ids.length > 0);
+    t.strictSame(await found(opened, terms), ids);
+  }
+});

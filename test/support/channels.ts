@@ -1,0 +1,53 @@
+/** What tests of PATCH /streams/{stream_id} share: people of every role, fresh channels, and refusals that change nothing. */
+import type { Test } from "tap";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "./client.ts";
+import { createChannel, outcome, personOf, refusal, setRealmSettings, systemGroup } from "./conversation.ts";
+import { startTestServer, type Teardown } from "./server.ts";
+
+/** People as a group-setting value. */
+export function named(...clients: readonly Client[]) {
+  return { direct_members: clients.map(({ userId }) => userId), direct_subgroups: [] as number[] };
+}
+
+export async function startChannelServer(t: Teardown) {
+  const server = await startTestServer(t);
+  setRealmSettings(server, { enable_spectator_access: true });
+  const { owner } = server;
+  let made = 0;
+
+  /** A fresh channel of the owner's, with the owner in it. */
+  function channel(params: Params = {}, subscribers: readonly Client[] = [owner]): Promise<number> {
+    made++;
+    return createChannel(owner, `channel ${made}`, subscribers, params);
+  }
+
+  function patch(id: number, params: Params, by: Client = owner) {
+    return by.patch(`/streams/${id}`, params);
+  }
+
+  async function record(id: number) {
+    return (await owner.get(`/streams/${id}`)).body.stream;
+  }
+
+  /** @param code where it is not BAD_REQUEST */
+  async function refuses(t: Test, id: number, params: Params, msg: string, by = owner, code = "BAD_REQUEST") {
+    const before = await record(id);
+    t.strictSame(outcome(await patch(id, params, by)), refusal(msg, code), msg);
+    t.strictSame(await record(id), before, `nothing is changed: ${msg}`);
+  }
+
+  return {
+    server,
+    owner,
+    administrator: await personOf(server, "administrator", roles.administrator),
+    moderator: await personOf(server, "moderator", roles.moderator),
+    member: await personOf(server, "member"),
+    guest: await personOf(server, "guest", roles.guest),
+    group: (name: string) => systemGroup(server, `role:${name}`),
+    channel,
+    patch,
+    record,
+    refuses,
+  };
+}
