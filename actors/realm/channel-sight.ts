@@ -29,14 +29,6 @@ export function channelsKnownBy(view: View, groupId: number): ChannelRecord[] {
   );
 }
 
-/** Everybody who is in the group by rows, directly or through subgroups; whoever is in it by role is not listed. */
-export function memberIdsWithin(view: View, groupId: number): ReadonlySet<number> {
-  const ids = new Set<number>();
-  for (const id of view.groups.scope(groupId)?.ids ?? [])
-    for (const memberId of view.groups.membersOf(id)) ids.add(memberId);
-  return ids;
-}
-
 /**
  * What of private channels appears and vanishes when a user group gets other members or subgroups.
  * @param group its row as it will be
@@ -52,10 +44,12 @@ export function sightOfGroupChange(
   const [before, next] = [new Set(view.groups.get(group.id)?.subgroupIds), new Set(group.subgroupIds)];
   const shifted = [...new Set([...before, ...next])].filter((id) => before.has(id) !== next.has(id));
   const concerned = new Set([...joining, ...leaving, ...shifted.flatMap((id) => [...everybodyWithin(view, id)])]);
+  // Who follows no events asks anew.
+  const followers = [...concerned].filter((id) => view.queuesOf(id).size > 0);
   const members = new Set([...view.groups.membersOf(group.id), ...joining]);
   for (const id of leaving) members.delete(id);
   const after = supposing(view, { groups: new Map([[group.id, group]]), members: new Map([[group.id, members]]) });
-  return channelSight(view, after, channelIds, concerned);
+  return channelSight(view, after, channelIds, followers);
 }
 
 export interface SightChange {

@@ -17,11 +17,16 @@ import { realmEvent, realmEventBody } from "./realm-events.ts";
 export function holderLeaves(view: View, after: UserRecord): Effect[] {
   const data = valuesNaming(view, after);
   if (data === null) return [];
-  const ids = [...view.users.all()]
+  const ids = strangersTo(view, after);
+  return ids.length === 0 ? [] : [effects.emit("realm", realmEventBody(data), { to: "users", ids })];
+}
+
+/** Ids of guests who do not see that somebody is deactivated, ascending. */
+export function strangersTo(view: View, after: UserRecord): number[] {
+  return [...view.users.all()]
     .filter((user) => user.isActive && isGuest(user) && !canAccessUser(view, user, after))
     .map((user) => user.id)
     .sort((a, b) => a - b);
-  return ids.length === 0 ? [] : [effects.emit("realm", realmEventBody(data), { to: "users", ids })];
 }
 
 /** @param after the account as it will be */

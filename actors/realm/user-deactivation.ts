@@ -18,7 +18,7 @@ import { botUpdates } from "./bot-events.ts";
 import { notificationBotId } from "./notification-bot.ts";
 import { holderLeaves, holderReturns } from "./realm-holders.ts";
 import { pauseSubscription, resumeSubscription } from "./subscription-records.ts";
-import { returnedGroupEvents } from "./user-groups.ts";
+import { departedGroupEvents, returnedGroupEvents } from "./user-groups.ts";
 import { endQueues, sightEffects } from "./user-sight.ts";
 import { isLastOwner, mayManage } from "./user-updates.ts";
 
@@ -69,6 +69,7 @@ function endOf(view: View, user: UserRecord): Effect[] {
     effects.emit("realm_user", { op: "update", person: { user_id: user.id, is_active: false } }, { to: "realm" }),
     ...sightEffects(view, shiftOf(user, subscriptions, false)),
     ...holderLeaves(view, { ...user, isActive: false }),
+    ...departedGroupEvents(view, { ...user, isActive: false }),
     ...botUpdates(view, user, ["is_active"]),
   ];
 }

@@ -1,6 +1,6 @@
 /** What a person's coming, going or changing role does to user groups (behaviour 2.8, 2.20, 3.1): events of members, no rows. */
 import { channelGroupSettingNames, userGroupSettingNames } from "../../schemas/group-settings.ts";
-import type { ChannelRecord, GroupRecord, UserRecord } from "../../schemas/records.ts";
+import type { Audience, ChannelRecord, GroupRecord, UserRecord } from "../../schemas/records.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
 import { userGroupSettingId } from "../../src/domain/group-permissions.ts";
 import { channelGroupId } from "../../src/domain/permissions.ts";
@@ -8,6 +8,7 @@ import { directSystemGroups } from "../../src/domain/system-groups.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
 import { groupUpdateEvent, membersEvent } from "./group-events.ts";
+import { strangersTo } from "./realm-holders.ts";
 
 /** After a change of role. Whoever is deactivated is shown in no group, before and after. */
 export function roleGroupEvents(view: View, before: UserRecord, after: UserRecord): Effect[] {
@@ -27,6 +28,25 @@ export function joinedGroupEvents(view: View, user: UserRecord): Effect[] {
 function memberEvent(view: View, op: "add_members" | "remove_members", name: string, user: UserRecord): Effect[] {
   const group = view.groups.system(name);
   return group === undefined ? [] : membersEvent(group, op, [user.id]);
+}
+
+/**
+ * Of somebody who is deactivated: clients take them out of every group themselves (behaviour 2.20). Who cannot see it is told
+ * (OpenAPI, user_group remove_members and update).
+ * @param user the account as it will be
+ */
+export function departedGroupEvents(view: View, user: UserRecord): Effect[] {
+  const strangers = strangersTo(view, user);
+  if (strangers.length === 0) return [];
+  const audience: Audience = { to: "users", ids: strangers };
+  const own = view.groups.ofMember(user.id).flatMap((id) => view.groups.get(id) ?? []);
+  const named = own.filter((group) => group.name !== null);
+  const system = directSystemGroups(view, user).flatMap((name) => view.groups.system(name) ?? []);
+  const isNamed = named.length < own.length;
+  return [
+    ...[...system, ...named].flatMap((group) => membersEvent(group, "remove_members", [user.id], audience)),
+    ...(isNamed ? [...view.groups.all()].flatMap((group) => groupPermissionEvents(view, group, user, audience)) : []),
+  ];
 }
 
 /**
@@ -55,22 +75,22 @@ function permissionEvents(view: View, channel: ChannelRecord, user: UserRecord):
   });
 }
 
-function groupPermissionEvents(view: View, group: GroupRecord, user: UserRecord): Effect[] {
+function groupPermissionEvents(view: View, group: GroupRecord, user: UserRecord, audience?: Audience): Effect[] {
   return userGroupSettingNames.flatMap((property) => {
     const value = group.name === null ? null : valueWith(view, userGroupSettingId(view, group, property), user);
-    return value === null ? [] : [groupUpdateEvent(group, { [property]: value })];
+    return value === null ? [] : [groupUpdateEvent(group, { [property]: value }, audience)];
   });
 }
 
 /**
- * A permission's value in output form, with somebody who counts again though the view still shows them as deactivated.
+ * A permission's value in output form, with somebody as they will be, which the view does not show yet.
  * @returns null: it does not name them
  */
 function valueWith(view: View, groupId: number, user: UserRecord): GroupSettingValue | null {
   const group = view.groups.get(groupId);
   if (group === undefined || group.name !== null || !group.memberIds.includes(user.id)) return null;
   return {
-    direct_members: group.memberIds.filter((id) => id === user.id || view.users.get(id)?.isActive === true),
+    direct_members: group.memberIds.filter((id) => (id === user.id ? user : view.users.get(id))?.isActive === true),
     direct_subgroups: [...group.subgroupIds],
   };
 }
