@@ -5,12 +5,14 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
+import { hasGroupPermission } from "../../src/domain/group-permissions.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
   botOf,
   crowd,
   outcome,
   personOf,
+  realmOf,
   refusal,
   setRealmSettings,
   success,
@@ -303,5 +305,11 @@ t.test(
   async (t) => {
     const id = await createGroup(owner, freshName(), [guest], { can_leave_group: people(guest) });
     t.strictSame(await change(guest, id, { delete: [guest.userId] }), refusal("Not allowed for guest users"));
+    const { view } = realmOf(server);
+    const [row, person] = [view.groups.get(id), view.users.get(guest.userId)];
+    if (row === undefined || person === undefined) throw new Error("not there");
+    const named = { ...row, settings: { ...row.settings, can_manage_group: row.settings.can_leave_group ?? 0 } };
+    t.equal(hasGroupPermission(view, person, named, "can_leave_group"), true);
+    t.equal(hasGroupPermission(view, person, named, "can_manage_group"), false, "nor where guests hold nothing");
   },
 );

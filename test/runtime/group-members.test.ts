@@ -1,0 +1,56 @@
+/** A large change of a user group's members that a crash interrupts goes on where it was, and is told of once (M3, E1). */
+import t from "tap";
+import { command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import {
+  answerOf,
+  crashImage,
+  makePeople,
+  OpenRealm,
+  openFounded,
+  ownerId,
+  rowsOf,
+  SlowClock,
+  startedAt,
+  turn,
+} from "../support/runtime.ts";
+
+const to = { actor: "realm" } as const;
+
+t.test("[M3] after a crash at any turn, all of a large change is done, once", async (t) => {
+  const founded = await openFounded(t);
+  const people = await makePeople(founded, 2 * limits.group_members_per_command_max + 1);
+  const creation = { name: "crew", description: "", memberIds: [], subgroupIds: [], settings: {} };
+  const groupId = answerOf(await founded.ask(command(to, "group.create", creation, ownerId)))["group_id"] as number;
+  const slow = founded.crash(t, { clock: new SlowClock(startedAt) });
+  const change = { groupId, addIds: people, removeIds: [], addSubgroupIds: [], removeSubgroupIds: [] };
+  let isAnswered = false;
+  const answer = slow.ask(command(to, "group.change-members", change, ownerId)).then((result) => {
+    isAnswered = true;
+    return result;
+  });
+  const images: string[] = [];
+  while (!isAnswered) {
+    await turn();
+    images.push(crashImage(t, slow.folder));
+  }
+  t.match(await answer, { kind: "ok", answer: {} });
+  let interrupted = 0;
+  for (const folder of images) {
+    const opened = new OpenRealm(t, { folder });
+    const before = opened.realm.view.groups.membersOf(groupId).size;
+    if (before > 0 && before < people.length) interrupted++;
+    await opened.idle();
+    const events = rowsOf(opened.environment, "events").filter((event) => event.body["op"] === "add_members");
+    const told = events
+      .filter((event) => event.body["group_id"] === groupId)
+      .flatMap((event) => event.body["user_ids"]);
+    t.strictSame(told, before === 0 && told.length === 0 ? [] : people, "told of once, in order");
+    t.strictSame(
+      [...opened.realm.view.groups.membersOf(groupId)].sort((a, b) => a - b),
+      told,
+    );
+    t.strictSame(opened.bugs, []);
+  }
+  t.ok(interrupted > 0, "some crashes fell between two parts");
+});
