@@ -18,6 +18,8 @@ const abandonments: { readonly [T in CommandType]?: (dead: Command<T>) => Abando
   "messages.take-in": (dead) => moveAbandonment(dead.params),
   "topic.tell-rename": (dead) => moveAbandonment(dead.params),
   "retention.sweep": ({ to }) => ({ ...none, tell: command(to, "retention.abandon", {}, null) }),
+  "message-flags.continue": ({ params: { progress } }) =>
+    progress.waiting === null ? none : { tickets: [progress.waiting.ticket], boot: progress.waiting.boot, tell: null },
   "topic-deletion.continue": ({ to }) => ({ ...none, tell: command(to, "topic-deletion.abandon", {}, null) }),
 };
 

@@ -5,12 +5,14 @@
 
 import type { Refusal } from "../schemas/errors.ts";
 import type { GroupSettingName, RealmGroupSettingName } from "../schemas/group-settings.ts";
+import type { subscriptionNotificationNames } from "../schemas/subscriptions.ts";
 import type { GroupSettingChange, GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
 import type { ParsedContent } from "../src/domain/markdown/render.ts";
 import type { FieldData, FieldDraft } from "../src/domain/profile-fields.ts";
 import type { TopicPolicy } from "../src/domain/user-topics.ts";
 import type { GroupCreate, GroupMembersChange, GroupMembersRest, GroupUpdate } from "./commands/user-groups.ts";
 import type { Ticket } from "./effects.ts";
+import type { ReadCommandParams } from "./user/read-commands.ts";
 
 /** Where a command goes. One live actor per address; commands to one address keep their order (M7). */
 export type Address =
@@ -135,14 +137,22 @@ export interface SubscribeRequest {
   /** null: the caller. */
   readonly principals: readonly (number | string)[] | null;
   readonly areErrorsFatal: boolean;
+  /** Others who are newly subscribed are told by a direct message. */
+  readonly tellsOthers: boolean;
   /** Settings for channels that do not exist yet. */
   readonly template: Omit<ChannelCreate, "name" | "description" | "renderedDescription" | "subscriberIds">;
 }
 
+/** Joins the first and leaves the second. */
+export interface SubscriptionsUpdate {
+  readonly add: SubscribeRequest;
+  readonly removeNames: readonly string[];
+}
+
 /** What is left of a large change of members; `waiting` names the request that is answered when it is done. */
 export interface MembershipChange {
-  readonly kind: "join" | "leave";
   readonly targets: readonly {
+    readonly kind: "join" | "leave";
     readonly channelId: number;
     readonly userIds: readonly number[];
     readonly color: string | null;
@@ -152,7 +162,18 @@ export interface MembershipChange {
     readonly boot: number;
     readonly answer: Readonly<Record<string, unknown>>;
   } | null;
+  /** Told when it is done. */
+  readonly after: readonly Command[];
 }
+
+/** One setting of a person's for a channel (spec 2.3, public API update-subscription-settings). */
+export type SubscriptionSetting =
+  | { readonly channelId: number; readonly property: "color"; readonly value: string }
+  | {
+      readonly channelId: number;
+      readonly property: "is_muted" | "pin_to_top" | (typeof subscriptionNotificationNames)[number];
+      readonly value: boolean;
+    };
 
 /** One person's policy for one topic; a channel by its id or name. */
 export interface UserTopicChange {
@@ -217,6 +238,9 @@ export interface MessagePost {
   readonly queueId: string | null;
   readonly localId: string | null;
   readonly isReadBySender: boolean;
+  /** By whose sight channels are linked where a bot of the server speaks for somebody; without it, by the sender's. */
+  /** By whose sight channels are linked where the bot speaks for somebody; without it, by the sender's. */
+  readonly mentionsAs?: number;
   /** A notice that a topic was resolved or unresolved: whoever changes their mind at once takes it away again. */
   readonly isResolveNotice?: true;
 }
@@ -326,7 +350,7 @@ export interface UserDeactivation {
 }
 
 /** What each type of command carries. */
-export interface CommandParams {
+export interface CommandParams extends ReadCommandParams {
   "realm.found": {
     readonly label: string;
     readonly name: string;
@@ -387,6 +411,9 @@ export interface CommandParams {
     readonly channelNames: readonly string[];
     readonly principals: readonly (number | string)[] | null;
   };
+  "subscriptions.update": SubscriptionsUpdate;
+  "subscription-settings.change": { readonly changes: readonly SubscriptionSetting[] };
+  "default-channels.set": { readonly channelId: number; readonly isDefault: boolean };
   "user-topics.set": UserTopicChange;
   "user-topics.move": TopicMove;
   /** `isMove`: clients saw no message come that would be the first. */

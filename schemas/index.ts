@@ -19,11 +19,20 @@ import {
   updateChannel,
 } from "./channels.ts";
 
+import { addDefaultChannel, removeDefaultChannel } from "./default-channels.ts";
 import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
 import { addLinkifier, getLinkifiers, removeLinkifier, reorderLinkifiers, updateLinkifier } from "./linkifiers.ts";
 import { deleteMessage, getMessageHistory, updateMessage } from "./message-changes.ts";
+import {
+  getReadReceipts,
+  markAllAsRead,
+  markStreamAsRead,
+  markTopicAsRead,
+  updateMessageFlags,
+  updateMessageFlagsForNarrow,
+} from "./message-flags.ts";
 import {
   checkMessagesMatchNarrow,
   getMessage,
@@ -56,7 +65,15 @@ import {
   updateUserSettingsDefaults,
 } from "./settings.ts";
 import { getUserStatus, updateStatus, updateStatusForUser } from "./status.ts";
-import { getSubscriptions, subscribe, unsubscribe } from "./subscriptions.ts";
+import {
+  getSubscribers,
+  getSubscriptionStatus,
+  getSubscriptions,
+  subscribe,
+  unsubscribe,
+  updateSubscriptionSettings,
+  updateSubscriptions,
+} from "./subscriptions.ts";
 import {
   createUserGroup,
   deactivateUserGroup,
@@ -166,6 +183,12 @@ export const endpoints = [
   getSubscriptions,
   subscribe,
   unsubscribe,
+  updateSubscriptions,
+  updateSubscriptionSettings,
+  getSubscribers,
+  getSubscriptionStatus,
+  addDefaultChannel,
+  removeDefaultChannel,
   updateUserTopic,
   muteTopic,
   sendMessage,
@@ -179,6 +202,12 @@ export const endpoints = [
   getMessageHistory,
   addReaction,
   removeReaction,
+  updateMessageFlags,
+  updateMessageFlagsForNarrow,
+  markAllAsRead,
+  markStreamAsRead,
+  markTopicAsRead,
+  getReadReceipts,
   setTypingStatus,
   updatePresence,
   registerQueue,

@@ -91,6 +91,12 @@ export const limits = {
   channel_inactive_days: 180,
   subscribers_per_request_max: 20_000,
   channels_per_request_max: 1000,
+  default_channels_max: 100,
+  /** With more people newly subscribed by one request, nobody is told by a direct message. */
+  new_subscription_messages_max: 100,
+  /** Of a channel with fewer, clients that ask for a part of the subscribers get them all. */
+  whole_subscriber_list_max: 250,
+  subscribers_active_days: 14,
   direct_recipients_max: 200,
   group_members_max: 20_000,
   /** Named ones, deactivated ones counted. */
@@ -125,6 +131,8 @@ export const limits = {
   /** Changes of what somebody may see that are told one by one; with more, their queues end and they register again. */
   sight_events_max: 1000,
   sight_pairs_max: 100_000,
+  /** A change of members that can be split is split so that each part looks at no more. */
+  sight_pairs_per_command_max: 10_000,
   pending_mails_scanned_max: 10_000,
 
   // Turns and mailboxes
@@ -133,7 +141,7 @@ export const limits = {
   turn_bytes_budget: 4 * 1024 * 1024,
   turn_bytes_max: 16 * 1024 * 1024,
   queued_commands_max: 20_000,
-  subscribers_per_command_max: 500,
+  subscribers_per_command_max: 200,
   profile_values_per_command_max: 500,
   user_topics_per_command_max: 200,
   mailbox_attempts_max: 3,
@@ -182,6 +190,20 @@ export const limits = {
   retention_messages_per_command: 100,
   retention_pause_ms_min: 60 * 60 * 1000,
   retention_pause_ms_max: 24 * 60 * 60 * 1000,
+  // Read state and flags (behaviour 1.8, 8)
+  unread_messages_shown_max: 50_000,
+  starred_messages_shown_max: 10_000,
+  flagged_messages_per_request_max: 20_000,
+  flagged_messages_per_narrow_max: 5000,
+  flagged_messages_per_command_max: 500,
+  /** What a mark looks at before it answers; what is more is told of apart. */
+  read_rows_inline_max: 100,
+  read_rows_per_command_max: 1000,
+  /** Of one channel, newest first, before its topics are looked at one by one. */
+  unread_rows_scanned_max: 20_000,
+  read_exceptions_at_once_max: 50_000,
+  read_receipts_per_pass_max: 1000,
+  topic_participants_scanned_max: 1000,
 
   // Encoded lists of users (spec 4.15)
   encoded_users_per_piece: 256,

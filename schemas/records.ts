@@ -46,7 +46,7 @@ import type {
   QueueRecord,
   TimerRecord,
 } from "./records/runtime.ts";
-import type { SearchPostingsRecord, SearchStateRecord } from "./records/search.ts";
+import { type SearchTables, searchRowFields } from "./records/search.ts";
 import type { TopicsPolicy } from "./types.ts";
 
 export type * from "./records/conversations.ts";
@@ -176,7 +176,7 @@ export interface MessageRecord {
 type Key = number | string | readonly (number | string)[];
 
 /** Every table of a realm's environment: its key, its row, and the order of the row's fields on disk. */
-export interface Tables {
+export interface Tables extends SearchTables {
   meta: { key: string; row: { readonly value: unknown } };
   realm: { key: string; row: RealmRecord };
   users: { key: number; row: UserRecord };
@@ -189,7 +189,8 @@ export interface Tables {
   userTopics: { key: readonly [userId: number, channelId: number, foldedTopic: string]; row: UserTopicRecord };
   topicPolicies: { key: readonly [channelId: number, foldedTopic: string, userId: number]; row: TopicPolicyRecord };
   channels: { key: number; row: ChannelRecord };
-  subscriptions: { key: readonly [userId: number, channelId: number]; row: SubscriptionRecord };
+  /** By channel: thousands who join one at once are neighbours on disk. Who is in what is looked up in memory. */
+  subscriptions: { key: readonly [channelId: number, userId: number]; row: SubscriptionRecord };
   conversations: { key: number; row: ConversationRecord };
   topicNames: { key: readonly [channelId: number, foldedTopic: string]; row: { readonly id: number } };
   directNames: { key: string; row: { readonly id: number } };
@@ -200,15 +201,6 @@ export interface Tables {
     key: readonly [channelId: number, messageId: number];
     row: { readonly conversationId: number } & MessageIndexRecord;
   };
-  searchState: { key: string; row: SearchStateRecord };
-  searchPostings: {
-    key: readonly [segmentId: number, term: string, firstMessageId: number];
-    row: SearchPostingsRecord;
-  };
-  /** Conversations by the words of their topics. */
-  searchTopics: { key: readonly [word: string, conversationId: number]; row: Empty };
-  /** Messages and topics that were changed and are to be filed again; `kind` is one of `searchPendingKinds`. */
-  searchPending: { key: readonly [kind: number, id: number]; row: Empty };
   messageEdits: { key: readonly [messageId: number, sequence: number]; row: MessageEditRecord };
   /** In the order of `move` ids, which renames and moves share. */
   topicRenames: { key: readonly [conversationId: number, moveId: number]; row: TopicRenameRecord };
@@ -332,10 +324,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
     "editedAt",
     "moves",
   ],
-  searchState: ["format", "messagesUpTo", "topicsUpTo", "lastSegmentId", "segments", "merge", "leftovers"],
-  searchPostings: ["ids"],
-  searchTopics: [],
-  searchPending: [],
+  ...searchRowFields,
   messageEdits: ["userId", "at", "prevContent", "prevRendered", "moveId"],
   topicRenames: ["userId", "at", "prevTopic", "topic", "upToId"],
   messageMoves: ["userId", "at", "fromId", "prevChannelId", "channelId", "prevTopic", "topic"],

@@ -25,11 +25,13 @@ import { avatarRoutes } from "./http/routes/avatars.ts";
 import { botRoutes } from "./http/routes/bots.ts";
 import { channelFolderRoutes } from "./http/routes/channel-folders.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
+import { defaultChannelRoutes } from "./http/routes/default-channels.ts";
 import { draftRoutes } from "./http/routes/drafts.ts";
 import { emojiRoutes } from "./http/routes/emoji.ts";
 import { linkifierRoutes } from "./http/routes/linkifiers.ts";
 import { messageChangeRoutes } from "./http/routes/message-changes.ts";
 import { messageFetchRoutes } from "./http/routes/message-fetch.ts";
+import { messageFlagRoutes } from "./http/routes/message-flags.ts";
 import { messageRoutes } from "./http/routes/messages.ts";
 import { mutedUserRoutes } from "./http/routes/muted-users.ts";
 import { navigationViewRoutes } from "./http/routes/navigation-views.ts";
@@ -288,12 +290,14 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       ...channelFolderRoutes,
       ...subscriptionRoutes(channelOptions),
       ...linkifierRoutes,
+      ...defaultChannelRoutes,
       ...userTopicRoutes,
       ...userGroupRoutes(),
       ...messageRoutes,
       ...messageFetchRoutes,
       ...messageChangeRoutes,
       ...reactionRoutes,
+      ...messageFlagRoutes,
       ...presenceRoutes({ limitsToAccessible: config.presenceLimitedToAccessible }),
       ...realtimeRoutes({
         hubOf,

@@ -6,6 +6,7 @@ import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
 import { privacyName } from "../../src/domain/channels.ts";
 import { shownGroupValue } from "../../src/domain/group-values.ts";
+import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { emptyTopicName } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Effect } from "../effects.ts";
@@ -13,7 +14,7 @@ import { botMessage, silently } from "./notification-bot.ts";
 
 /** @param channel as it is from now on */
 export function notices(view: View, channel: ChannelRecord, contents: readonly string[]): Effect[] {
-  if (view.realm.settings["send_channel_events_messages"] !== true) return [];
+  if (!realmSetting(view, "send_channel_events_messages")) return [];
   return contents.map((content) => botMessage(channel, "channel events", content));
 }
 

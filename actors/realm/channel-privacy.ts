@@ -2,6 +2,7 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { ChannelRecord } from "../../schemas/records.ts";
 import { hasContentAccess, hasRealmPermission } from "../../src/domain/permissions.ts";
+import { realmSetting } from "../../src/domain/realm-settings.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Asked } from "./channel-step.ts";
 import { checkWebPublic } from "./channels.ts";
@@ -40,7 +41,7 @@ function checkCombination(view: View, { params }: Asked, after: ChannelRecord): 
   if (after.isPrivate && (params.isDefault ?? after.isDefault)) {
     return refuse.badRequest("A default channel cannot be private.");
   }
-  if (!after.isPrivate && view.realm.settings["moderation_request_channel_id"] === after.id) {
+  if (!after.isPrivate && realmSetting(view, "moderation_request_channel_id") === after.id) {
     return refuse.badRequest("A moderation request channel cannot be public.");
   }
   return null;

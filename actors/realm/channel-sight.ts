@@ -6,7 +6,7 @@
 
 import { channelGroupSettingNames, channelGroupSettings } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord, GroupRecord, UserRecord } from "../../schemas/records.ts";
+import type { ChannelRecord, GroupRecord } from "../../schemas/records.ts";
 import { everybodyWithin } from "../../src/domain/group-permissions.ts";
 import { ascending } from "../../src/domain/group-values.ts";
 import { channelGroupId, hasMetadataAccess } from "../../src/domain/permissions.ts";
@@ -93,13 +93,13 @@ export function channelSight(
   for (const id of channels) {
     const [before, next] = [view.channels.get(id), after.channels.get(id)];
     if (before === undefined || next === undefined) continue;
-    const shifted = candidates.filter(
-      (user) =>
-        hasMetadataAccess(view, user, before) !== hasMetadataAccess(after, after.users.get(user.id) ?? user, next),
-    );
-    const knew = (user: UserRecord) => hasMetadataAccess(view, user, before);
-    const losing = shifted.filter(knew).map((user) => user.id);
-    const gaining = shifted.filter((user) => !knew(user)).map((user) => user.id);
+    const losing: number[] = [];
+    const gaining: number[] = [];
+    for (const user of candidates) {
+      const knew = hasMetadataAccess(view, user, before);
+      if (knew === hasMetadataAccess(after, after.users.get(user.id) ?? user, next)) continue;
+      (knew ? losing : gaining).push(user.id);
+    }
     vanishing.push(...vanishingEffects(id, losing));
     appearing.push(...appearingEffects(view, id, gaining));
     if (gaining.length > 0) gained.set(id, ascending(gaining));

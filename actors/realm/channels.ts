@@ -5,6 +5,7 @@ import { limits } from "../../schemas/limits.ts";
 import type { ChannelRecord, GroupRecord, UserRecord } from "../../schemas/records.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../../src/domain/permissions.ts";
+import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { checkChannelName, codePoints } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { ChannelCreate, Command } from "../commands.ts";
@@ -40,8 +41,8 @@ export function createChannel(_context: unknown, asked: Command<"channel.create"
   const created = newChannelEffects(view, creation, userIds);
   // Nobody in it: nothing to announce (behaviour 2.3, Empty subscribers list).
   const announced = userIds.length === 0 ? [] : announcement(view, creation, caller);
-  const targets = [{ channel: creation.channel, userIds, color: null }];
-  return changeMembers(view, asked, { kind: "join", targets, answer: { id: creation.channel.id } }, [
+  const targets = [{ kind: "join" as const, channel: creation.channel, userIds, color: null }];
+  return changeMembers(view, asked, { targets, answer: { id: creation.channel.id }, after: [] }, [
     ...created,
     ...announced,
   ]);
@@ -107,7 +108,7 @@ export function checkFolder(view: View, folderId: number | null): Refusal | null
 
 /** Spec 4.3: the server's switch, the organization's, and membership. */
 export function checkWebPublic(view: View, caller: UserRecord, isAllowed: boolean): Refusal | null {
-  if (!isAllowed || view.realm.settings["enable_spectator_access"] !== true) {
+  if (!isAllowed || !realmSetting(view, "enable_spectator_access")) {
     return refuse.badRequest("Web-public channels are not enabled.");
   }
   return hasRealmPermission(view, caller, "can_create_web_public_channel_group")
@@ -217,7 +218,7 @@ export function newChannelEffects(view: View, creation: NewChannel, joining: rea
 
 /** The notification bot tells of a new channel where the organization wants to hear it, and in the channel itself. */
 export function announcement(view: View, { channel, isAnnounced }: NewChannel, caller: UserRecord): Effect[] {
-  const place = view.channels.get(Number(view.realm.settings["new_stream_announcements_stream_id"] ?? -1));
+  const place = view.channels.get(realmSetting(view, "new_stream_announcements_stream_id"));
   const isToldThere = isAnnounced && place !== undefined && !place.isArchived && !channel.isPrivate;
   const content = `${silently(caller)} created a new channel #**${channel.name}**.`;
   return [

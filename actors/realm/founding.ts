@@ -52,7 +52,7 @@ export function foundRealm(_context: RealmContext, command: Command<"realm.found
       effects.put("credentials", owner.id, { userId: owner.id, passwordHash: params.passwordHash }),
       effects.put("apiKeys", params.apiKeyHash, newApiKey(view, owner.id, params.apiKeyHash, "kept")),
       effects.put("channels", channel.id, channel),
-      effects.put("subscriptions", [owner.id, channel.id], newSubscription(view, owner.id, channel.id, null)),
+      effects.put("subscriptions", [channel.id, owner.id], newSubscription(view, owner.id, channel.id, null)),
       effects.count("user", owner.id),
       effects.count("channel", channel.id),
       effects.count("recipient", channel.recipientId),

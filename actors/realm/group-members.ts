@@ -19,7 +19,7 @@ import type { GroupMembersRest, GroupMembersStep } from "../commands/user-groups
 import { type Command, command } from "../commands.ts";
 import { callerOf, type Done, done, type Outcome } from "../decide.ts";
 import { type Answer, type Effect, effects } from "../effects.ts";
-import { sightOfGroupChange } from "./channel-sight.ts";
+import { channelsKnownBy, sightOfGroupChange } from "./channel-sight.ts";
 import { membersEvent, subgroupsEvent } from "./group-events.ts";
 import { noticeEffects } from "./group-notices.ts";
 
@@ -156,7 +156,7 @@ function begin(
   around: { readonly before: readonly Effect[]; readonly notices: readonly Effect[] },
 ): Done<never> {
   const size = steps.reduce((sum, { userIds }) => sum + userIds.length, 0);
-  const isWhole = size <= limits.group_members_per_command_max;
+  const isWhole = size <= sliceSize(view, group.id);
   const now = [...around.before, ...changeEffects(view, group, isWhole ? steps : []), ...around.notices];
   return isWhole ? done(answer, now) : goOn(view, asked, { groupId: group.id, steps, answer }, now);
 }
@@ -175,7 +175,7 @@ function goOn(
 /** One slice of a large change. */
 export function continueGroupMembers(_context: unknown, asked: Command<"group-members.continue">, view: View): Outcome {
   const { groupId, steps, waiting } = asked.params;
-  const { taken, left } = takeSlice(steps);
+  const { taken, left } = takeSlice(steps, sliceSize(view, groupId));
   const group = view.groups.get(groupId);
   const all = group === undefined ? [] : changeEffects(view, group, taken);
   if (left.length > 0) {
@@ -188,10 +188,17 @@ export function continueGroupMembers(_context: unknown, asked: Command<"group-me
   return done({}, all);
 }
 
-function takeSlice(steps: readonly GroupMembersStep[]) {
+/** How many people one command is about: fewer where their sight of many private channels has to be looked at. */
+function sliceSize(view: View, groupId: number): number {
+  const channels = Math.max(1, channelsKnownBy(view, groupId).length);
+  const looked = Math.max(1, Math.floor(limits.sight_pairs_per_command_max / channels));
+  return Math.min(limits.group_members_per_command_max, looked);
+}
+
+function takeSlice(steps: readonly GroupMembersStep[], size: number) {
   const taken: GroupMembersStep[] = [];
   const left: GroupMembersStep[] = [];
-  let room: number = limits.group_members_per_command_max;
+  let room = size;
   for (const { op, userIds } of steps) {
     const [now, later] = [userIds.slice(0, room), userIds.slice(room)];
     room -= now.length;

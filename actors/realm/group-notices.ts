@@ -4,7 +4,7 @@ import type { UserRecord } from "../../schemas/records.ts";
 import type { NamedGroup } from "../../src/domain/group-permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { GroupMembersStep } from "../commands/user-groups.ts";
-import type { Effect } from "../effects.ts";
+import { type Effect, effects } from "../effects.ts";
 import { botDirectMessage, silently } from "./notification-bot.ts";
 
 const verbs = {
@@ -24,6 +24,6 @@ export function noticeEffects(
     const content = verbs[op](silently(caller), `@_*${group.name}*`);
     return userIds
       .filter((id) => id !== caller.id && view.users.get(id)?.botType === null)
-      .map((id) => botDirectMessage(id, content));
+      .map((id) => effects.tell(botDirectMessage(id, content)));
   });
 }

@@ -13,6 +13,7 @@ import { archiveChannel } from "./channel-archive.ts";
 import { createChannelFolder, reorderChannelFolders, updateChannelFolder } from "./channel-folders.ts";
 import { updateChannel } from "./channel-updates.ts";
 import { createChannel, findFirstMessage } from "./channels.ts";
+import { setDefaultChannel } from "./default-channels.ts";
 import { confirmEmailChange } from "./email-change.ts";
 import { addEmoji, deactivateEmoji } from "./emoji.ts";
 import { foundRealm } from "./founding.ts";
@@ -31,7 +32,7 @@ import {
 import { changeOwnProfile } from "./profile-values.ts";
 import { changeRealmSettings } from "./realm-settings.ts";
 import { changeSettingsDefaults } from "./settings-defaults.ts";
-import { addSubscriptions, removeSubscriptions } from "./subscriptions.ts";
+import { addSubscriptions, removeSubscriptions, updateSubscriptions } from "./subscriptions.ts";
 import { deactivateSelf, deactivateUser, reactivateUser } from "./user-deactivation.ts";
 import { continueTopicMove } from "./user-topics.ts";
 import { grantEmailChanges, updateUser } from "./user-updates.ts";
@@ -94,6 +95,8 @@ export const realmMachine = setup({
         "channel.find-first-message": { actions: decide(findFirstMessage) },
         "subscriptions.add": { actions: decide(addSubscriptions) },
         "subscriptions.remove": { actions: decide(removeSubscriptions) },
+        "subscriptions.update": { actions: decide(updateSubscriptions) },
+        "default-channels.set": { actions: decide(setDefaultChannel) },
         "user-topics.move": { actions: decide(continueTopicMove) },
         "emoji.add": { actions: decide(addEmoji) },
         "emoji.deactivate": { actions: decide(deactivateEmoji) },

@@ -10,20 +10,25 @@ import type { View } from "../../src/domain/view.ts";
 import { type Command, command, type MembershipChange } from "../commands.ts";
 import { type Done, done, type Outcome } from "../decide.ts";
 import { type Answer, type Effect, effects } from "../effects.ts";
+import { readBeforeJoining } from "../user/read-rows.ts";
+import { leaveRead } from "../user/read-state.ts";
 import { watchers } from "./channel-events.ts";
 import { endSubscription, newSubscription } from "./subscription-records.ts";
 import { sightEffects } from "./user-sight.ts";
 
 export interface Target {
+  readonly kind: "join" | "leave";
   readonly channel: ChannelRecord;
   readonly userIds: readonly number[];
   readonly color: string | null;
 }
 
 export interface ChangeRequest {
-  readonly kind: MembershipChange["kind"];
+  /** A channel stands here once. */
   readonly targets: readonly Target[];
   readonly answer: Answer;
+  /** Told when everybody has joined and left. */
+  readonly after: readonly Command[];
 }
 
 /** How many people a change is about, counted once per channel. */
@@ -38,28 +43,31 @@ export function changeMembers(
   request: ChangeRequest,
   before: readonly Effect[],
 ): Done<never> {
-  const { kind, targets, answer } = request;
+  const { targets, answer, after } = request;
   if (sizeOf(targets) <= limits.subscribers_per_command_max) {
-    return done(answer, [...before, ...changeEffects(view, kind, targets)]);
+    return done(answer, [...before, ...changeEffects(view, targets), ...after.map(effects.tell)]);
   }
   const waiting = asked.ticket === null ? null : { ticket: asked.ticket, boot: view.counter("boot"), answer };
-  const left = targets.map(({ channel, userIds, color }) => ({ channelId: channel.id, userIds, color }));
-  const goOn = command({ actor: "realm" }, "members.change", { kind, targets: left, waiting }, null);
+  const left = targets.map(({ channel, ...target }) => ({ ...target, channelId: channel.id }));
+  const goOn = command({ actor: "realm" }, "members.change", { targets: left, waiting, after }, null);
   return { ...done<never>(null, [...before, effects.tell(goOn)]), keptAnswer: answer };
 }
 
 /** One slice of a large change. */
 export function continueChange(_context: unknown, asked: Command<"members.change">, view: View): Outcome {
-  const { kind, targets, waiting } = asked.params;
+  const { targets, waiting, after } = asked.params;
   const { taken, left } = takeSlice(targets);
-  const now = taken.flatMap(({ channelId, userIds, color }) => {
+  const now = taken.flatMap(({ channelId, ...target }) => {
     const channel = view.channels.get(channelId);
-    return channel === undefined ? [] : [{ channel, userIds, color }];
+    return channel === undefined ? [] : [{ ...target, channel }];
   });
-  const all = changeEffects(view, kind, now);
+  const all = changeEffects(view, now);
   if (left.length > 0) {
-    all.push(effects.tell(command({ actor: "realm" }, "members.change", { kind, targets: left, waiting }, null)));
-  } else if (waiting !== null && waiting.boot === view.counter("boot")) {
+    all.push(effects.tell(command({ actor: "realm" }, "members.change", { targets: left, waiting, after }, null)));
+    return done({}, all);
+  }
+  all.push(...after.map(effects.tell));
+  if (waiting !== null && waiting.boot === view.counter("boot")) {
     // After a restart nobody waits any more, and the ticket may name somebody else's request.
     all.push(effects.reply(waiting.ticket, waiting.answer));
   }
@@ -80,24 +88,27 @@ function takeSlice(targets: MembershipChange["targets"]) {
   return { taken, left };
 }
 
-const change: Readonly<Record<MembershipChange["kind"], (view: View, target: Target) => Effect[]>> = {
-  join: joinEffects,
-  leave: leaveEffects,
-};
-
 /** Rows and events of all targets, and first of all who comes into sight by them (`can_access_all_users_group`). */
-function changeEffects(view: View, kind: MembershipChange["kind"], targets: readonly Target[]): Effect[] {
+function changeEffects(view: View, targets: readonly Target[]): Effect[] {
+  const joins = targets.filter(({ kind }) => kind === "join");
+  const leaves = targets.filter(({ kind }) => kind === "leave");
+  return [
+    ...sightOf(view, joins, true),
+    ...joins.flatMap((target) => joinEffects(view, target)),
+    ...leaves.flatMap((target) => leaveEffects(view, target)),
+    ...sightOf(view, leaves, false),
+  ];
+}
+
+function sightOf(view: View, targets: readonly Target[], isInAfter: boolean): Effect[] {
+  if (targets.length === 0) return [];
   const changing = new Map(targets.map(({ channel, userIds }) => [channel.id, new Set(userIds)]));
-  const sight = sightEffects(view, {
+  return sightEffects(view, {
     channelIds: new Set(changing.keys()),
     userIds: new Set(targets.flatMap(({ userIds }) => userIds)),
     isInAfter: (userId, channelId) =>
-      changing.get(channelId)?.has(userId) === true
-        ? kind === "join"
-        : view.subscriptions.isSubscribed(userId, channelId),
+      changing.get(channelId)?.has(userId) === true ? isInAfter : view.subscriptions.isSubscribed(userId, channelId),
   });
-  const changes = targets.flatMap((target) => change[kind](view, target));
-  return kind === "join" ? [...sight, ...changes] : [...changes, ...sight];
 }
 
 function joinEffects(view: View, { channel, userIds, color }: Target): Effect[] {
@@ -110,7 +121,11 @@ function joinEffects(view: View, { channel, userIds, color }: Target): Effect[] 
     subscriber_count: view.subscriptions.ofChannel(channel.id).size + ids.length,
   };
   return [
-    ...ids.map((id) => effects.put("subscriptions", [id, channel.id], newSubscription(view, id, channel.id, color))),
+    ...ids.map((id) => effects.put("subscriptions", [channel.id, id], newSubscription(view, id, channel.id, color))),
+    // What was received in a former stay was marked as read by leaving (behaviour 8).
+    ...ids.flatMap((id) =>
+      view.subscriptions.get(id, channel.id) === undefined ? [] : readBeforeJoining(view, id, channel.id),
+    ),
     ...(unaware.length === 0 ? [] : [effects.emit("stream", { op: "create", ...body }, { to: "users", ids: unaware })]),
     effects.emit("subscription", { op: "add", ...body }, { to: "users", ids }),
     effects.emit("subscription", { op: "peer_add", stream_ids: [channel.id], user_ids: ids }, watchers(channel, ids)),
@@ -136,7 +151,7 @@ function leaveEffects(view: View, { channel, userIds }: Target): Effect[] {
     ...ids.flatMap((id) => {
       const subscription = view.subscriptions.get(id, channel.id);
       if (subscription === undefined) return [];
-      return [effects.put("subscriptions", [id, channel.id], endSubscription(view, subscription))];
+      return [effects.put("subscriptions", [channel.id, id], endSubscription(view, subscription))];
     }),
     effects.emit(
       "subscription",
@@ -149,6 +164,7 @@ function leaveEffects(view: View, { channel, userIds }: Target): Effect[] {
       watchers(channel, ids),
     ),
     ...(blinded.length === 0 ? [] : [effects.emit("stream", gone, { to: "users", ids: blinded })]),
+    ...ids.flatMap((id) => leaveRead(view, id, channel.id)),
   ];
 }
 

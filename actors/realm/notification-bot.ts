@@ -1,7 +1,7 @@
 /** The bot that announces and notifies: what it says goes through the same door as everybody's messages. */
 import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
 import { parseContent } from "../../src/domain/markdown/render.ts";
-import { type Address, command } from "../commands.ts";
+import { type Address, type Command, command, type MessagePost } from "../commands.ts";
 import { type Effect, effects } from "../effects.ts";
 
 /** Its id is stable: the first user of every realm. */
@@ -10,15 +10,17 @@ export const notificationBotId = 1;
 /** A message in a channel; one that has the empty topic only gets it there. */
 export function botMessage(channel: ChannelRecord, topic: string, content: string): Effect {
   const place = channel.topicsPolicy === "empty_topic_only" ? "" : topic;
-  return botPost({ actor: "topic", channelId: channel.id, topic: place }, content);
+  return effects.tell(botPost({ actor: "topic", channelId: channel.id, topic: place }, content));
 }
 
 /** A direct message to one person. */
-export function botDirectMessage(userId: number, content: string): Effect {
-  return botPost({ actor: "direct", userIds: [notificationBotId, userId].sort((a, b) => a - b) }, content);
+export function botDirectMessage(userId: number, content: string, more: Peculiarity = {}): Command {
+  return botPost({ actor: "direct", userIds: [notificationBotId, userId].sort((a, b) => a - b) }, content, more);
 }
 
-function botPost(to: Address, content: string): Effect {
+type Peculiarity = Partial<Pick<MessagePost, "mentionsAs" | "isResolveNotice">>;
+
+export function botPost(to: Address, content: string, more: Peculiarity = {}): Command {
   const post = {
     content,
     parsed: parseContent(content, { linkifiers: [], translateEmoticons: false }),
@@ -26,8 +28,9 @@ function botPost(to: Address, content: string): Effect {
     queueId: null,
     localId: null,
     isReadBySender: true,
+    ...more,
   };
-  return effects.tell(command(to, "message.post", post, notificationBotId));
+  return command(to, "message.post", post, notificationBotId);
 }
 
 /** A mention that notifies nobody. */

@@ -8,70 +8,102 @@ import {
   canRemoveSubscribers,
   hasContentAccess,
   hasMetadataAccess,
-  isGuest,
 } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { ChannelCreate, Command } from "../commands.ts";
+import type { ChannelCreate, Command, SubscribeRequest } from "../commands.ts";
 import { callerOf, type Outcome } from "../decide.ts";
+import type { Answer, Effect } from "../effects.ts";
 import { announcement, checkChannelCreate, type NewChannel, newChannelEffects } from "./channels.ts";
 import { changeMembers, sizeOf, type Target } from "./membership.ts";
+import { resolvePrincipals } from "./principals.ts";
+import { mayTellSubscribers, subscriptionNotices } from "./subscription-notices.ts";
 
-/** Whom a request is about: ids or addresses; nobody named is the caller. */
-function resolvePrincipals(
-  view: View,
-  caller: UserRecord,
-  principals: readonly (number | string)[] | null,
-): UserRecord[] | Refusal {
-  if (principals === null) return [caller];
-  const users = new Map<number, UserRecord>();
-  for (const principal of principals) {
-    const user = typeof principal === "number" ? view.users.get(principal) : view.users.byEmail(principal);
-    if (user === undefined) return refuse.noSuchUser();
-    if (!user.isActive) return refuse.badRequest("User is deactivated");
-    users.set(user.id, user);
-  }
-  return [...users.values()];
-}
+type WantedChannel = SubscribeRequest["channels"][number];
 
-interface Plan {
-  readonly joins: Map<number, { channel: ChannelRecord; userIds: number[]; color: string | null }>;
-  readonly already: Map<number, string[]>;
-  readonly unauthorized: string[];
-}
-
-type WantedChannel = Command<"subscriptions.add">["params"]["channels"][number];
-
-function plan(joins: Plan["joins"], channel: ChannelRecord, color: string | null, user: UserRecord): void {
-  const target = joins.get(channel.id);
-  if (target === undefined) joins.set(channel.id, { channel, userIds: [user.id], color });
-  else target.userIds.push(user.id);
+/** What a request to subscribe comes to. */
+interface Additions {
+  readonly targets: readonly Target[];
+  /** New channels. */
+  readonly before: readonly Effect[];
+  /** Messages for who was subscribed by somebody else. */
+  readonly after: readonly Command[];
+  readonly answer: Answer;
 }
 
 /** POST /users/me/subscriptions. Channels that do not exist are created with the request's settings. */
 export function addSubscriptions(_context: unknown, asked: Command<"subscriptions.add">, view: View): Outcome {
   const caller = callerOf(asked, view);
   if (caller === null) return refuse.noSuchUser();
-  const { params } = asked;
-  const principals = resolvePrincipals(view, caller, params.principals);
-  if (!Array.isArray(principals)) return principals;
-  if (principals.length * params.channels.length > limits.subscribers_per_request_max) return tooMany();
+  const additions = planAdditions(view, caller, asked.params, new Set());
+  return isRefusal(additions) ? additions : changeMembers(view, asked, additions, additions.before);
+}
 
-  const planned: Plan = { joins: new Map(), already: new Map(), unauthorized: [] };
+/** DELETE /users/me/subscriptions. */
+export function removeSubscriptions(_context: unknown, asked: Command<"subscriptions.remove">, view: View): Outcome {
+  const caller = callerOf(asked, view);
+  if (caller === null) return refuse.noSuchUser();
+  const { channelNames, principals } = asked.params;
+  const removals = planRemovals(view, caller, channelNames, principals, new Set());
+  return isRefusal(removals) ? removals : changeMembers(view, asked, { ...removals, after: [] }, []);
+}
+
+/** PATCH /users/me/subscriptions: joins, then leaves; who does both with a channel has not been in it. */
+export function updateSubscriptions(_context: unknown, asked: Command<"subscriptions.update">, view: View): Outcome {
+  const caller = callerOf(asked, view);
+  if (caller === null) return refuse.noSuchUser();
+  const { add, removeNames } = asked.params;
+  const leaving = new Set(removeNames.map(nameKey));
+  const additions = planAdditions(view, caller, add, leaving);
+  if (isRefusal(additions)) return additions;
+  const passing = new Set(add.channels.map(({ name }) => nameKey(name)).filter((name) => leaving.has(name)));
+  const removals = planRemovals(view, caller, removeNames, null, passing);
+  if (isRefusal(removals)) return removals;
+  const change = {
+    targets: [...additions.targets, ...removals.targets],
+    answer: { ...additions.answer, ...removals.answer },
+    after: additions.after,
+  };
+  return changeMembers(view, asked, change, additions.before);
+}
+
+function isRefusal(value: object): value is Refusal {
+  return "kind" in value;
+}
+
+function nameKey(name: string): string {
+  return fold(name.trim());
+}
+
+/** @param leaving names of channels that are left again in the same breath */
+function planAdditions(
+  view: View,
+  caller: UserRecord,
+  request: SubscribeRequest,
+  leaving: ReadonlySet<string>,
+): Additions | Refusal {
+  const principals = resolvePrincipals(view, caller, request.principals);
+  if (!Array.isArray(principals)) return principals;
+  if (principals.length * request.channels.length > limits.subscribers_per_request_max) return tooMany();
+
   const creations: NewChannel[] = [];
-  for (const wanted of withoutRepeats(params.channels, ({ name }) => name)) {
+  const unauthorized: string[] = [];
+  const planned: { channel: ChannelRecord; color: string | null; isPassing: boolean }[] = [];
+  for (const wanted of withoutRepeats(request.channels, ({ name }) => name)) {
+    const isPassing = leaving.has(nameKey(wanted.name));
     const existing = view.channels.byName(wanted.name);
     if (existing === undefined) {
-      const creation = planCreation(view, caller, wanted, params.template, creations.length);
-      if ("kind" in creation) return creation;
+      const creation = planCreation(view, caller, wanted, request.template, creations.length);
+      if (isRefusal(creation)) return creation;
       creations.push(creation);
-      for (const user of principals) plan(planned.joins, creation.channel, wanted.color, user);
-    } else {
-      const refused = planExisting(view, caller, principals, existing, wanted, planned);
-      if (refused !== null && params.areErrorsFatal) return refused;
-      if (refused !== null) planned.unauthorized.push(wanted.name);
+      planned.push({ channel: creation.channel, color: wanted.color, isPassing });
+      continue;
     }
+    const refused = checkExisting(view, caller, principals, existing, wanted.name);
+    if (refused !== null && request.areErrorsFatal) return refused;
+    if (refused === null) planned.push({ channel: existing, color: wanted.color, isPassing });
+    else unauthorized.push(wanted.name);
   }
-  return carryOut(view, asked, caller, planned, creations);
+  return additionsOf(view, caller, request, { principals, planned, creations, unauthorized });
 }
 
 function tooMany(): Refusal {
@@ -82,7 +114,7 @@ function tooMany(): Refusal {
 function withoutRepeats<T>(items: readonly T[], nameOf: (item: T) => string): T[] {
   const seen = new Set<string>();
   return items.filter((item) => {
-    const name = fold(nameOf(item));
+    const name = nameKey(nameOf(item));
     const isNew = !seen.has(name);
     seen.add(name);
     return isNew;
@@ -93,7 +125,7 @@ function planCreation(
   view: View,
   caller: UserRecord,
   wanted: WantedChannel,
-  template: Command<"subscriptions.add">["params"]["template"],
+  template: SubscribeRequest["template"],
   offset: number,
 ): NewChannel | Refusal {
   const creation: ChannelCreate = {
@@ -106,26 +138,63 @@ function planCreation(
   return checkChannelCreate(view, caller, creation, offset);
 }
 
-function planExisting(
+/** Archived channels are joined and left like others (public API, level 362). */
+function checkExisting(
   view: View,
   caller: UserRecord,
   principals: readonly UserRecord[],
   channel: ChannelRecord,
-  wanted: WantedChannel,
-  planned: Plan,
+  name: string,
 ): Refusal | null {
+  if (!hasContentAccess(view, caller, channel)) return refuse.badRequest(`Unable to access channel (${name}).`);
   const isForOthers = principals.some((user) => user.id !== caller.id);
-  const isKnown = hasContentAccess(view, caller, channel) || (isForOthers && canAddSubscribers(view, caller, channel));
-  const isAlreadyIn = !isForOthers && view.subscriptions.isSubscribed(caller.id, channel.id);
-  if (!isAlreadyIn && (!isKnown || channel.isArchived || (isGuest(caller) && !channel.isWebPublic))) {
-    return refuse.badRequest(`Unable to access channel (${wanted.name}).`);
+  return isForOthers && !canAddSubscribers(view, caller, channel) ? refuse.insufficientPermission() : null;
+}
+
+/** The answer is keyed by user id (level 289 and later of the public API). */
+function additionsOf(
+  view: View,
+  caller: UserRecord,
+  request: SubscribeRequest,
+  plan: {
+    readonly principals: readonly UserRecord[];
+    readonly planned: readonly { channel: ChannelRecord; color: string | null; isPassing: boolean }[];
+    readonly creations: readonly NewChannel[];
+    readonly unauthorized: readonly string[];
+  },
+): Additions {
+  const subscribed = new Map<number, string[]>();
+  const already = new Map<number, string[]>();
+  const targets: Target[] = [];
+  const told: Target[] = [];
+  const created = new Set(plan.creations.map(({ channel }) => channel.id));
+  for (const { channel, color, isPassing } of plan.planned) {
+    const isIn = ({ id }: UserRecord) => view.subscriptions.isSubscribed(id, channel.id);
+    for (const user of plan.principals) noteName(isIn(user) ? already : subscribed, user.id, channel.name);
+    const userIds = plan.principals.filter((user) => !isIn(user)).map(({ id }) => id);
+    if (isPassing || userIds.length === 0) continue;
+    const target = { kind: "join", channel, userIds, color } as const;
+    targets.push(target);
+    if (!created.has(channel.id)) told.push(target);
   }
-  if (isForOthers && !canAddSubscribers(view, caller, channel)) return refuse.insufficientPermission();
-  for (const user of principals) {
-    if (view.subscriptions.isSubscribed(user.id, channel.id)) noteName(planned.already, user.id, channel.name);
-    else plan(planned.joins, channel, wanted.color, user);
-  }
-  return null;
+  const tells = request.tellsOthers && mayTellSubscribers(targets);
+  const isSplit = sizeOf(targets) > limits.subscribers_per_command_max;
+  const joining = (channelId: number) =>
+    isSplit ? [] : (targets.find(({ channel }) => channel.id === channelId)?.userIds ?? []);
+  return {
+    targets,
+    before: plan.creations.flatMap((creation) => [
+      ...newChannelEffects(view, creation, joining(creation.channel.id)),
+      ...announcement(view, creation, caller),
+    ]),
+    after: tells ? subscriptionNotices(view, caller, told) : [],
+    answer: {
+      subscribed: Object.fromEntries(subscribed),
+      already_subscribed: Object.fromEntries(already),
+      ...(request.areErrorsFatal ? {} : { unauthorized: plan.unauthorized }),
+      ...(request.tellsOthers ? { new_subscription_messages_sent: tells } : {}),
+    },
+  };
 }
 
 function noteName(lists: Map<number, string[]>, userId: number, name: string): void {
@@ -134,37 +203,15 @@ function noteName(lists: Map<number, string[]>, userId: number, name: string): v
   else names.push(name);
 }
 
-/** The answer is keyed by user id (level 289 and later of the public API). */
-function carryOut(
+/** @param passing names of channels that are joined in the same breath, perhaps made by it */
+function planRemovals(
   view: View,
-  asked: Command<"subscriptions.add">,
   caller: UserRecord,
-  planned: Plan,
-  creations: readonly NewChannel[],
-): Outcome {
-  const targets = [...planned.joins.values()];
-  const subscribed = new Map<number, string[]>();
-  for (const { channel, userIds } of targets) for (const id of userIds) noteName(subscribed, id, channel.name);
-  const joiningNow = (channelId: number) =>
-    sizeOf(targets) > limits.subscribers_per_command_max ? [] : (planned.joins.get(channelId)?.userIds ?? []);
-  const created = creations.flatMap((creation) => [
-    ...newChannelEffects(view, creation, joiningNow(creation.channel.id)),
-    ...announcement(view, creation, caller),
-  ]);
-  const answer = {
-    subscribed: Object.fromEntries(subscribed),
-    already_subscribed: Object.fromEntries(planned.already),
-    ...(asked.params.areErrorsFatal ? {} : { unauthorized: planned.unauthorized }),
-  };
-  return changeMembers(view, asked, { kind: "join", targets, answer }, created);
-}
-
-/** DELETE /users/me/subscriptions. */
-export function removeSubscriptions(_context: unknown, asked: Command<"subscriptions.remove">, view: View): Outcome {
-  const caller = callerOf(asked, view);
-  if (caller === null) return refuse.noSuchUser();
-  const { channelNames } = asked.params;
-  const principals = resolvePrincipals(view, caller, asked.params.principals);
+  channelNames: readonly string[],
+  principalsAsked: readonly (number | string)[] | null,
+  passing: ReadonlySet<string>,
+): Pick<Additions, "targets" | "answer"> | Refusal {
+  const principals = resolvePrincipals(view, caller, principalsAsked);
   if (!Array.isArray(principals)) return principals;
   if (principals.length * channelNames.length > limits.subscribers_per_request_max) return tooMany();
 
@@ -172,15 +219,21 @@ export function removeSubscriptions(_context: unknown, asked: Command<"subscript
   const notRemoved: string[] = [];
   const targets: Target[] = [];
   for (const name of withoutRepeats(channelNames, (channelName) => channelName)) {
-    const channel = view.channels.byName(name);
+    const channel = view.channels.byName(name.trim());
+    const isPassing = passing.has(nameKey(name));
+    if (channel === undefined && isPassing) {
+      removed.push(name.trim());
+      continue;
+    }
     if (channel === undefined || !hasMetadataAccess(view, caller, channel)) return refuse.channelNameUnknown(name);
     if (!mayRemove(view, caller, principals, channel)) return refuse.insufficientPermission();
     const leaving = principals.filter((user) => view.subscriptions.isSubscribed(user.id, channel.id));
-    if (leaving.length > 0) removed.push(channel.name);
-    if (leaving.length < principals.length) notRemoved.push(channel.name);
-    targets.push({ channel, userIds: leaving.map((user) => user.id), color: null });
+    if (leaving.length > 0 || isPassing) removed.push(channel.name);
+    if (leaving.length < principals.length && !isPassing) notRemoved.push(channel.name);
+    const userIds = leaving.map((user) => user.id);
+    if (userIds.length > 0) targets.push({ kind: "leave", channel, userIds, color: null });
   }
-  return changeMembers(view, asked, { kind: "leave", targets, answer: { removed, not_removed: notRemoved } }, []);
+  return { targets, answer: { removed, not_removed: notRemoved } };
 }
 
 /** Oneself always, one's own bots where one can read, others with permission (public API: unsubscribe). */

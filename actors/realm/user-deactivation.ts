@@ -64,7 +64,7 @@ function endOf(view: View, user: UserRecord): Effect[] {
     effects.put("users", user.id, { ...user, isActive: false }),
     ...endQueues(view, user.id),
     ...pendingMail(view, user),
-    ...subscriptions.map((own) => effects.put("subscriptions", [user.id, own.channelId], pauseSubscription(view, own))),
+    ...subscriptions.map((own) => effects.put("subscriptions", [own.channelId, user.id], pauseSubscription(view, own))),
     ...peerEvents("peer_remove", user, subscriptions),
     effects.emit("realm_user", { op: "update", person: { user_id: user.id, is_active: false } }, { to: "realm" }),
     ...sightEffects(view, shiftOf(user, subscriptions, false)),
@@ -145,7 +145,7 @@ function returnEffects(view: View, user: UserRecord, caller: UserRecord | null):
   return [
     effects.put("users", user.id, after),
     ...subscriptions.map((own) =>
-      effects.put("subscriptions", [user.id, own.channelId], resumeSubscription(view, own)),
+      effects.put("subscriptions", [own.channelId, user.id], resumeSubscription(view, own)),
     ),
     // Who comes to know the person by their return is told who it is before anything else of them.
     ...sightEffects(view, shiftOf(user, subscriptions, true)),

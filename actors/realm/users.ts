@@ -2,7 +2,6 @@
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
-import { roles } from "../../schemas/types.ts";
 import { userSettings } from "../../schemas/user-settings.ts";
 import { refuseSharedName } from "../../src/domain/own-account.ts";
 import { isReservedAddress } from "../../src/domain/people.ts";
@@ -13,8 +12,8 @@ import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { effects } from "../effects.ts";
+import { defaultChannelsFor, newcomerEffects } from "./default-channels.ts";
 import { newUser } from "./founding.ts";
-import { newSubscription } from "./subscription-records.ts";
 import { joinedGroupEvents } from "./user-groups.ts";
 import { waitingEffects } from "./waiting-period.ts";
 
@@ -39,31 +38,21 @@ export function createUser(_context: unknown, command: Command<"user.create">, v
     }),
     settings: firstSettings(view),
   };
-  const defaults = [...view.channels.all()].filter((channel) => channel.isDefault && !channel.isArchived);
+  const joining = newcomerEffects(view, user, defaultChannelsFor(view, user));
   // Not empty where the organization's default shares no presence: the state of /register says so, too.
   const status = statusBody(user, undefined);
-  const isGuest = user.role === roles.guest;
-  const joined = isGuest ? [] : defaults;
   return done({ user_id: user.id }, [
     effects.count("user", user.id),
     effects.put("users", user.id, user),
     effects.put("credentials", user.id, { userId: user.id, passwordHash: params.passwordHash }),
-    ...joined.map((channel) =>
-      effects.put("subscriptions", [user.id, channel.id], newSubscription(view, user.id, channel.id, null)),
-    ),
+    ...joining.rows,
     effects.emit("realm_user", { op: "add", user_id: user.id }, { to: "realm" }),
     ...(Object.keys(status).length === 0
       ? []
       : [effects.emit("user_status", { user_id: user.id, ...status }, { to: "realm" })]),
     ...joinedGroupEvents(view, user),
     ...waitingEffects(view, user),
-    ...joined.map((channel) =>
-      effects.emit(
-        "subscription",
-        { op: "peer_add", stream_ids: [channel.id], user_ids: [user.id] },
-        { to: "channel-watchers", id: channel.id, except: [user.id] },
-      ),
-    ),
+    ...joining.events,
   ]);
 }
 

@@ -34,6 +34,7 @@ import { checkTopicPolicy, mayMentionEverybody } from "./messages.ts";
 import { checkMoveLimit, planMove } from "./move-plan.ts";
 import { moveAnswer, startMove } from "./moves.ts";
 import { renameTopic } from "./renames.ts";
+import { refileMessage } from "./search.ts";
 import { type MessageUpdate, updateEvent } from "./update-events.ts";
 
 export function editMessage(context: TopicContext, asked: Command<"message.edit">, view: View): Outcome<TopicContext> {
@@ -196,6 +197,7 @@ function contentEffects(context: TopicContext, view: View, edit: CheckedEdit, mo
   const sequence = (keys.at(-1)?.[1] ?? 0) + 1;
   return [
     ...messageRows(editedMessage(view, message, text, rendered), context.channelId),
+    refileMessage(message.id),
     effects.put("messageEdits", [message.id, sequence], {
       userId: caller.id,
       at: view.now,

@@ -36,6 +36,10 @@ export function removeMessages(
 /** Every row that belongs to a message: THE place where a table of theirs is named when there is one more. */
 function rowsOf(view: View, place: RemovalPlace, messageId: number): Effect[] {
   const all = [effects.remove("messages", messageId), effects.remove("conversationMessages", [place.id, messageId])];
+  const index = view.row("conversationMessages", [place.id, messageId]);
+  if (index !== undefined && hasTrait(index.traits, "callsAttention")) {
+    all.push(effects.remove("messageAttention", messageId));
+  }
   if (place.channelId !== null) all.push(effects.remove("channelMessages", [place.channelId, messageId]));
   const message = view.row("messages", messageId);
   const range = { start: [messageId], end: [messageId + 1] };

@@ -16,6 +16,7 @@ import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { notificationBotId } from "../realm/notification-bot.ts";
 import { conversationSight } from "../realm/user-sight.ts";
+import { attentionOf } from "./attention.ts";
 import { contentFields } from "./content.ts";
 import { checkDirectRecipients, checkInitiator } from "./direct-access.ts";
 import type { TopicContext } from "./machine.ts";
@@ -38,11 +39,9 @@ function postToChannel(
 ): Outcome<TopicContext> {
   const channel = view.channels.get(context.channelId ?? 0);
   if (channel === undefined) return refuse.channelIdUnknown(context.channelId ?? 0);
-  // Notices go wherever what they tell of happened.
-  const isNotice = sender.id === notificationBotId;
-  const refused = isNotice ? null : checkPostingToChannel(view, sender, channel, context.topic);
+  const refused = checkPostingToChannel(view, sender, channel, context.topic);
   if (refused !== null) return refused;
-  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, sender));
+  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, speaker(asked, view, sender)));
   if (rendered.hasChannelWildcard && !mayMentionEverybody(view, sender, channel)) {
     return refuse.channelWildcardNotAllowed();
   }
@@ -64,6 +63,12 @@ function postToChannel(
     all.push(effects.tell(command({ actor: "realm" }, "channel.find-first-message", { channelId: channel.id }, null)));
   }
   return done({ id: post.message.id }, all, post.context);
+}
+
+/** Whose sight decides what is linked: the sender's, or that of whom a bot of the server speaks for. */
+function speaker(asked: Command<"message.post">, view: View, sender: UserRecord): UserRecord {
+  const { mentionsAs } = asked.params;
+  return mentionsAs === undefined ? sender : (view.users.get(mentionsAs) ?? sender);
 }
 
 /** The order of the public server: permission to post, then access, then the topic (behaviour 5.1). */
@@ -119,7 +124,7 @@ function postDirectly(
 ): Outcome<TopicContext> {
   const refused = checkDirectRecipients(view, sender, userIds) ?? checkInitiator(context, view, sender);
   if (refused !== null) return refused;
-  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, sender));
+  const rendered = resolveContent(asked.params.parsed, mentionResolver(view, speaker(asked, view, sender)));
   const forbidden = checkGroupMentions(view, rendered);
   if (forbidden !== null) return forbidden;
   const post = writeMessage(context, asked, view, sender, rendered);
@@ -156,6 +161,14 @@ function writeMessage(
   rendered: RenderedContent,
 ): WrittenMessage {
   const conversationId = context.id ?? view.counter("recipient") + 1;
+  const attention = attentionOf(view, {
+    content: asked.params.content,
+    senderId: sender.id,
+    mentionsTopic: rendered.hasTopicWildcard,
+    conversationId: context.id,
+    channelId: context.channelId,
+    userIds: context.userIds,
+  });
   const message: MessageRecord = {
     id: view.counter("message") + 1,
     conversationId,
@@ -165,6 +178,7 @@ function writeMessage(
     ...contentFields(asked.params.content, rendered, {
       isUnreadBySender: !asked.params.isReadBySender,
       isResolveNotice: asked.params.isResolveNotice === true,
+      callsAttention: attention !== null,
     }),
     editedAt: null,
     moves: [],
@@ -175,6 +189,7 @@ function writeMessage(
       effects.count("message", message.id),
       ...(context.id === null ? [effects.count("recipient", conversationId)] : []),
       effects.put("messages", message.id, message),
+      ...(attention === null ? [] : [effects.put("messageAttention", message.id, attention)]),
       effects.put("conversationMessages", [conversationId, message.id], indexRow(message)),
     ],
     context: { id: conversationId, lastMessageId: message.id },

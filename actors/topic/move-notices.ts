@@ -1,14 +1,13 @@
 /** What the notification bot says when messages were moved or a topic was resolved (texts of the public server). */
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
-import { parseContent } from "../../src/domain/markdown/render.ts";
 import { encodeHash } from "../../src/domain/markdown/resolve.ts";
 import type { TopicToggle } from "../../src/domain/message-rules.ts";
 import { emptyTopicName } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
-import { command, type MessageMove } from "../commands.ts";
+import type { MessageMove } from "../commands.ts";
 import { type Effect, effects } from "../effects.ts";
-import { notificationBotId } from "../realm/notification-bot.ts";
+import { botPost } from "../realm/notification-bot.ts";
 import type { TopicContext } from "./machine.ts";
 import { removeMessages } from "./message-removal.ts";
 
@@ -55,23 +54,7 @@ export function toggleNotice(context: TopicContext, view: View, move: MessageMov
 type Place = MessageMove["from"];
 
 function post(place: Place, content: string, isResolveNotice = false): Effect {
-  const parsed = parseContent(content, { linkifiers: [], translateEmoticons: false });
-  return effects.tell(
-    command(
-      { actor: "topic", ...place },
-      "message.post",
-      {
-        content,
-        parsed,
-        client: "Internal",
-        queueId: null,
-        localId: null,
-        isReadBySender: true,
-        ...(isResolveNotice ? { isResolveNotice } : {}),
-      },
-      notificationBotId,
-    ),
-  );
+  return effects.tell(botPost({ actor: "topic", ...place }, content, isResolveNotice ? { isResolveNotice } : {}));
 }
 
 function mention(view: View, userId: number): string {

@@ -15,6 +15,7 @@ import type { TopicContext } from "./machine.ts";
 import { moveNotices, toggleNotice } from "./move-notices.ts";
 import type { PlannedMove } from "./move-plan.ts";
 import { concluded, moveAnswer } from "./moves.ts";
+import { refileTopic } from "./search.ts";
 import { type ContentUpdate, moveEvents } from "./update-events.ts";
 
 interface Beside {
@@ -80,6 +81,7 @@ function renameRows(context: TopicContext, view: View, move: MessageMove): Effec
       upToId: context.lastMessageId,
     }),
     ...pruned(context, view, conversationId),
+    refileTopic(conversationId),
     ...moveUserTopics(view, { from, to, isMerge: false }),
   ];
 }

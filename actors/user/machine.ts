@@ -9,12 +9,22 @@ import { addApiKey, regenerateApiKey } from "./api-keys.ts";
 import { setAvatar } from "./avatars.ts";
 import { addDrafts, removeDraft, updateDraft } from "./drafts.ts";
 import { expireEmailChange, requestEmailChange } from "./email-change.ts";
+import { continueFlags, updateFlags } from "./message-flags.ts";
 import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, removeNavigationView, updateNavigationView } from "./navigation-views.ts";
 import { deleteQueue, registerQueue } from "./queues.ts";
+import {
+  announceMuted,
+  announceRead,
+  markAllRead,
+  markChannelRead,
+  markTopicRead,
+  sweepExceptions,
+} from "./read-state.ts";
 import { addSavedSnippet, removeSavedSnippet, updateSavedSnippet } from "./saved-snippets.ts";
 import { changeSettings } from "./settings.ts";
 import { updateStatus } from "./status.ts";
+import { changeSubscriptionSettings } from "./subscription-settings.ts";
 import { setUserTopic } from "./user-topics.ts";
 
 export type UserContext = Record<string, never>;
@@ -48,8 +58,17 @@ export const userMachine = setup({
         "drafts.remove": { actions: decide(removeDraft) },
         "alert-words.add": { actions: decide(addAlertWords) },
         "alert-words.remove": { actions: decide(removeAlertWords) },
+        "message-flags.update": { actions: decide(updateFlags) },
+        "message-flags.continue": { actions: decide(continueFlags) },
+        "read-state.mark-all": { actions: decide(markAllRead) },
+        "read-state.mark-channel": { actions: decide(markChannelRead) },
+        "read-state.mark-topic": { actions: decide(markTopicRead) },
+        "read-state.announce": { actions: decide(announceRead) },
+        "read-state.announce-muted": { actions: decide(announceMuted) },
+        "read-state.sweep": { actions: decide(sweepExceptions) },
         "muted-users.add": { actions: decide(muteUser) },
         "muted-users.remove": { actions: decide(unmuteUser) },
+        "subscription-settings.change": { actions: decide(changeSubscriptionSettings) },
         "user-topics.set": { actions: decide(setUserTopic) },
         "user.avatar.set": { actions: decide(setAvatar) },
         "user.api-key.regenerate": { actions: decide(regenerateApiKey) },

@@ -9,6 +9,7 @@ import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { muteSender, unmuteSender } from "./read-state.ts";
 
 export function muteUser(_context: unknown, command: Command<"muted-users.add">, view: View): Outcome {
   const user = callerOf(command, view);
@@ -21,7 +22,11 @@ export function muteUser(_context: unknown, command: Command<"muted-users.add">,
   if (before.some(({ id }) => id === userId)) return refuse.badRequest("User already muted");
   if (before.length >= limits.muted_users_per_user_max) return refuse.badRequest("Too many muted users");
   const after = [...before, { id: userId, timestamp: seconds(view.now) }].sort((a, b) => a.id - b.id);
-  return done({}, [effects.put("mutedUsers", [user.id, userId], { mutedAt: view.now }), tell(user.id, after)]);
+  return done({}, [
+    effects.put("mutedUsers", [user.id, userId], { mutedAt: view.now }),
+    tell(user.id, after),
+    ...muteSender(view, user.id, userId),
+  ]);
 }
 
 export function unmuteUser(_context: unknown, command: Command<"muted-users.remove">, view: View): Outcome {
@@ -33,7 +38,11 @@ export function unmuteUser(_context: unknown, command: Command<"muted-users.remo
   const before = mutedUsersOf(view, user.id);
   if (!before.some(({ id }) => id === userId)) return refuse.badRequest("User is not muted");
   const after = before.filter(({ id }) => id !== userId);
-  return done({}, [effects.remove("mutedUsers", [user.id, userId]), tell(user.id, after)]);
+  return done({}, [
+    effects.remove("mutedUsers", [user.id, userId]),
+    tell(user.id, after),
+    ...unmuteSender(view, user.id, userId),
+  ]);
 }
 
 function checkKnown(view: View, user: UserRecord, userId: number): Refusal | null {

@@ -5,6 +5,7 @@ import type { Job, Reply, ResultOf } from "../lib/job.ts";
 import { runDeliveries } from "./deliveries.ts";
 import { runHttpLoad } from "./http-load.ts";
 import { runIdleSockets } from "./idle-sockets.ts";
+import { runPermissions } from "./permissions.ts";
 
 process.once("message", (job: Job) => {
   run(job).then(
@@ -22,6 +23,8 @@ function run(job: Job): Promise<ResultOf[Job["kind"]]> {
       return runDeliveries(job);
     case "idle-sockets":
       return runIdleSockets(job);
+    case "permissions":
+      return Promise.resolve(runPermissions(job));
   }
 }
 

@@ -32,5 +32,6 @@ export async function runJob<J extends Job>(workspace: Workspace, job: J): Promi
 }
 
 function plannedMs(job: Job): number {
+  if (job.kind === "permissions") return job.warmupMs + job.durationMs;
   return job.kind === "idle-sockets" ? job.steps.length * job.settleMs : job.pace.warmupMs + job.pace.durationMs;
 }

@@ -69,7 +69,20 @@ export interface IdleSocketsJob extends CommonJob {
   readonly settleMs: number;
 }
 
-export type Job = HttpLoadJob | DeliveriesJob | IdleSocketsJob;
+/** Permission checks in memory, without a server; see bench/generator/permissions.ts. */
+export interface PermissionsJob {
+  readonly kind: "permissions";
+  readonly side: "ours" | "floor";
+  readonly people: number;
+  readonly groups: number;
+  /** How many groups are within each other. */
+  readonly depth: number;
+  readonly seed: number;
+  readonly warmupMs: number;
+  readonly durationMs: number;
+}
+
+export type Job = HttpLoadJob | DeliveriesJob | IdleSocketsJob | PermissionsJob;
 
 export interface HttpLoadResult {
   /** Answers with status 200 inside the window. */
@@ -133,11 +146,25 @@ export interface IdleSocketsResult {
   readonly usage: Usage;
 }
 
+export interface PermissionsResult {
+  /** Checks, over the window. */
+  readonly perSecond: number;
+  readonly throughput: readonly Point[];
+  /** Of the fixed round of questions, those that were answered with yes. */
+  readonly allowedOfRound: number;
+  /** Bytes of heap for each person, and for each person's memberships. */
+  readonly usersBytes: number;
+  readonly membersBytes: number;
+  /** Microseconds; null: the floor knows no changes. */
+  readonly changeUs: number | null;
+}
+
 /** Result type of each kind of job. */
 export interface ResultOf {
   readonly "http-load": HttpLoadResult;
   readonly deliveries: DeliveriesResult;
   readonly "idle-sockets": IdleSocketsResult;
+  readonly permissions: PermissionsResult;
 }
 
 /** What a generator process sends back, exactly once. */

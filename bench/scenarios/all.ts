@@ -1,8 +1,10 @@
 // The table of scenarios, in the order in which they run.
 
 import type { Scenario } from "../lib/scenario.ts";
+import { createChannel } from "./create-channel.ts";
 import { fanout } from "./fanout.ts";
 import { idle } from "./idle.ts";
+import { permissions } from "./permissions.ts";
 import { presence } from "./presence.ts";
 import { read } from "./read.ts";
 import { send } from "./send.ts";
@@ -17,10 +19,12 @@ export const scenarios: readonly Scenario[] = [
   send,
   settings,
   status,
+  createChannel,
   read,
   users,
   fanout,
   presence,
   typing,
   idle,
+  permissions,
 ];

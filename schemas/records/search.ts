@@ -43,3 +43,24 @@ export interface SearchStateRecord {
 
 /** What was changed after it was filed. */
 export const searchPendingKinds = { message: 1, topic: 2 } as const;
+
+/** Part of `Tables` (schemas/records.ts). */
+export interface SearchTables {
+  searchState: { key: string; row: SearchStateRecord };
+  searchPostings: {
+    key: readonly [segmentId: number, term: string, firstMessageId: number];
+    row: SearchPostingsRecord;
+  };
+  /** Conversations by the words of their topics. */
+  searchTopics: { key: readonly [word: string, conversationId: number]; row: Readonly<Record<string, never>> };
+  /** Messages and topics that were changed and are to be filed again; `kind` is one of `searchPendingKinds`. */
+  searchPending: { key: readonly [kind: number, id: number]; row: Readonly<Record<string, never>> };
+}
+
+/** Part of `rowFields`: append only. */
+export const searchRowFields = {
+  searchState: ["format", "messagesUpTo", "topicsUpTo", "lastSegmentId", "segments", "merge", "leftovers"],
+  searchPostings: ["ids"],
+  searchTopics: [],
+  searchPending: [],
+} as const;

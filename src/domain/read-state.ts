@@ -8,6 +8,7 @@ import { type FloorKind, floorKinds } from "../../schemas/records/read-state.ts"
 import type {
   ConversationRecord,
   MessageRecord,
+  ReadExceptionRecord,
   ReadFloorRecord,
   ReadStateRecord,
   UserRecord,
@@ -22,17 +23,17 @@ export interface Seen {
   readonly traits: number;
 }
 
-/** How it was before something that has been decided already: for telling people of it. */
-export interface FormerState {
-  /** A floor as it was; null: there was none. Place 0 of "realm" is the mark of everything. */
-  readonly floor?: {
-    readonly kind: FloorKind | "realm";
-    readonly placeId: number;
-    readonly row: ReadFloorRecord | null;
-  };
-  /** A channel as if its person were still in it. */
+export type Place = { readonly kind: FloorKind | "realm"; readonly id: number };
+
+/** Floors as they were before a decision, or as they will be after it; null: none. What is not named is as it is stored. */
+export interface Supposed {
+  readonly floors?: readonly { readonly place: Place; readonly floor: ReadFloorRecord | null }[];
+  /** A channel as if its person had not left it. */
   readonly remainsIn?: number;
 }
+
+/** Of somebody who has marked nothing yet. */
+export const nothingMarked: ReadStateRecord = { upTo: 0, at: 0, newest: 0, hasSenderFloors: false };
 
 /** Whether a person has read a message. Messages that they did not receive count as read. */
 export function isRead(view: View, reader: UserRecord, message: MessageRecord): boolean {
@@ -59,65 +60,107 @@ export function isOwnRead(userId: number, message: Seen): boolean {
 
 /** One person's read state at one moment, for many messages: floors are looked up once. */
 export class ReadState {
+  /** The summary, as it is stored. */
+  readonly marks: ReadStateRecord;
   readonly #view: View;
   readonly #userId: number;
-  readonly #former: FormerState;
+  readonly #remainsIn: number | null;
   readonly #floors = new Map<string, ReadFloorRecord | null>();
-  /** What is stored; null: nothing was ever marked. */
-  readonly marks: ReadStateRecord | null;
+  /** What is newer is not named by any row. */
+  readonly #newest: number;
+  /** All of the person's, when they were read at once. */
+  #exceptions: ReadonlyMap<number, ReadExceptionRecord> | null = null;
 
-  constructor(view: View, userId: number, former: FormerState = {}) {
+  constructor(view: View, userId: number, supposed: Supposed = {}) {
     this.#view = view;
     this.#userId = userId;
-    this.#former = former;
-    this.marks = view.row("readStates", userId) ?? null;
+    this.#remainsIn = supposed.remainsIn ?? null;
+    this.marks = view.row("readStates", userId) ?? nothingMarked;
+    let { newest } = this.marks;
+    for (const { place, floor } of supposed.floors ?? []) {
+      this.#floors.set(nameOf(place), floor);
+      newest = Math.max(newest, floor?.upTo ?? 0);
+    }
+    this.#newest = newest;
+  }
+
+  /** Looks no exception up one by one from here on. */
+  useExceptions(exceptions: ReadonlyMap<number, ReadExceptionRecord>): void {
+    this.#exceptions = exceptions;
   }
 
   isRead(message: Seen, conversation: ConversationRecord): boolean {
-    const { marks } = this;
     if (!this.holdsUnread(conversation)) return true;
-    const isReadByRule =
-      isOwnRead(this.#userId, message) || !isReceivedIn(this.#view, this.#userId, message.id, conversation);
-    if (marks === null) return isReadByRule;
+    const isReadByRule = this.#isReadByRule(message, conversation);
     // What is newer than all that was ever marked follows the rules; of floors, only a sender's reaches beyond.
-    if (message.id > marks.newest) return isReadByRule || this.#isBehindSender(message, never);
-    const exception = this.#view.row("readExceptions", [this.#userId, message.id]);
+    if (message.id > this.#newest) return isReadByRule || this.#isBehindSender(message, never);
+    const exception = this.exception(message.id);
     if (exception?.isRead === true || (exception === undefined && isReadByRule)) return true;
     return this.#isFloored(message, conversation, exception?.at ?? never);
+  }
+
+  /** Whether rules and floors alone say so: an exception that says the same is not needed. */
+  isReadAnyway(message: Seen, conversation: ConversationRecord): boolean {
+    return (
+      !this.holdsUnread(conversation) ||
+      this.#isReadByRule(message, conversation) ||
+      this.#isFloored(message, conversation, never)
+    );
+  }
+
+  #isReadByRule(message: Seen, conversation: ConversationRecord): boolean {
+    return isOwnRead(this.#userId, message) || !isReceivedIn(this.#view, this.#userId, message.id, conversation);
   }
 
   /** Whether there can be unread messages for the person at all. */
   holdsUnread({ userIds, channelId }: ConversationRecord): boolean {
     if (userIds !== null) return userIds.includes(this.#userId);
-    if (channelId === null || channelId === this.#former.remainsIn) return channelId !== null;
+    if (channelId === null || channelId === this.#remainsIn) return channelId !== null;
     return this.#view.subscriptions.get(this.#userId, channelId)?.isActive === true;
+  }
+
+  exception(messageId: number): ReadExceptionRecord | undefined {
+    if (this.#exceptions !== null) return this.#exceptions.get(messageId);
+    return this.#view.row("readExceptions", [this.#userId, messageId]);
   }
 
   /** Whether a floor that was said after `since` covers the message. */
   #isFloored(message: Seen, { id, channelId }: ConversationRecord, since: number): boolean {
     return (
-      covers(this.floor("realm", 0), message, since) ||
-      (channelId !== null && covers(this.floor("channel", channelId), message, since)) ||
-      covers(this.floor("conversation", id), message, since) ||
+      covers(this.floor({ kind: "realm", id: 0 }), message, since) ||
+      (channelId !== null && covers(this.floor({ kind: "channel", id: channelId }), message, since)) ||
+      covers(this.floor({ kind: "conversation", id }), message, since) ||
       this.#isBehindSender(message, since)
     );
   }
 
   #isBehindSender(message: Seen, since: number): boolean {
-    return this.marks?.hasSenderFloors === true && covers(this.floor("sender", message.senderId), message, since);
+    if (!this.marks.hasSenderFloors) return false;
+    return covers(this.floor({ kind: "sender", id: message.senderId }), message, since);
   }
 
   /** null: there is none. */
-  floor(kind: FloorKind | "realm", placeId: number): ReadFloorRecord | null {
-    const { floor: former } = this.#former;
-    if (former?.kind === kind && former.placeId === placeId) return former.row;
-    if (kind === "realm") return this.marks;
-    const name = `${kind}:${placeId}`;
+  floor(place: Place): ReadFloorRecord | null {
+    const name = nameOf(place);
     const known = this.#floors.get(name);
     if (known !== undefined) return known;
-    const row = this.#view.row("readFloors", [floorKinds[kind], placeId, this.#userId]) ?? null;
+    const { kind, id } = place;
+    const row =
+      kind === "realm" ? this.marks : (this.#view.row("readFloors", [floorKinds[kind], id, this.#userId]) ?? null);
     this.#floors.set(name, row);
     return row;
+  }
+
+  /** Up to here nothing in the place is unread, but for exceptions: where looking begins. */
+  floorOf(place: { readonly channelId: number | null; readonly conversationId: number | null }): number {
+    const { channelId, conversationId } = place;
+    const stays = channelId === null ? [] : (this.#view.subscriptions.get(this.#userId, channelId)?.stays ?? []);
+    return Math.max(
+      this.floor({ kind: "realm", id: 0 })?.upTo ?? 0,
+      channelId === null ? 0 : (this.floor({ kind: "channel", id: channelId })?.upTo ?? 0),
+      conversationId === null ? 0 : (this.floor({ kind: "conversation", id: conversationId })?.upTo ?? 0),
+      stays[0]?.joinedAfterId ?? 0,
+    );
   }
 }
 
@@ -126,4 +169,8 @@ const never = -1;
 
 function covers(floor: ReadFloorRecord | null, message: Seen, since: number): boolean {
   return floor !== null && floor.upTo >= message.id && floor.at > since;
+}
+
+function nameOf({ kind, id }: Place): string {
+  return `${kind}:${id}`;
 }

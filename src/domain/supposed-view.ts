@@ -24,21 +24,34 @@ export function supposing(view: View, supposed: Supposition): View {
   return over(view, {
     ...(now === undefined ? {} : { now }),
     ...(realm === undefined ? {} : { realm }),
-    ...(users === undefined ? {} : { users: over(view.users, { get: (id) => users.get(id) ?? view.users.get(id) }) }),
-    ...(channels === undefined
-      ? {}
-      : { channels: over(view.channels, { get: (id) => channels.get(id) ?? view.channels.get(id) }) }),
+    ...(users === undefined ? {} : { users: over(view.users, replacing(view.users, users)) }),
+    ...(channels === undefined ? {} : { channels: over(view.channels, replacing(view.channels, channels)) }),
     ...(supposed.groups === undefined && supposed.members === undefined ? {} : { groups: groupsOf(view, supposed) }),
   });
+}
+
+/** Rows by id, some of them as they are supposed to be; null: gone. */
+function replacing<T extends { readonly id: number }>(
+  base: { get(id: number): T | undefined; all(): Iterable<T> },
+  supposed: ReadonlyMap<number, T | null>,
+) {
+  const get = (id: number) => {
+    const row = supposed.get(id);
+    return row === undefined ? base.get(id) : (row ?? undefined);
+  };
+  return {
+    get,
+    *all() {
+      for (const row of base.all()) if (!supposed.has(row.id)) yield row;
+      for (const row of supposed.values()) if (row !== null) yield row;
+    },
+  };
 }
 
 const none: ReadonlySet<number> = new Set();
 
 function groupsOf(view: View, { groups = new Map(), members = new Map() }: Supposition): View["groups"] {
-  const get = (id: number) => {
-    const group = groups.get(id);
-    return group === undefined ? view.groups.get(id) : (group ?? undefined);
-  };
+  const { get, all } = replacing(view.groups, groups);
   const scopes = new Map<number, ReturnType<typeof scopeOf>>();
   const membersOf = (id: number): ReadonlySet<number> => {
     const group = groups.get(id);
@@ -50,9 +63,13 @@ function groupsOf(view: View, { groups = new Map(), members = new Map() }: Suppo
   const changed = [...new Set([...groups.keys(), ...members.keys()])];
   return over(view.groups, {
     get,
+    all,
     membersOf,
     scope(id) {
       if (get(id) === undefined) return undefined;
+      // What holds nothing that changes is known already.
+      const before = view.groups.scope(id);
+      if (before !== undefined && !changed.some((other) => before.ids.has(other))) return before;
       const scope = scopes.get(id) ?? scopeOf(id, get);
       scopes.set(id, scope);
       return scope;
@@ -64,13 +81,20 @@ function groupsOf(view: View, { groups = new Map(), members = new Map() }: Suppo
   });
 }
 
-/** An object with some of its members replaced; all others are the object's own. */
+/**
+ * An object with some of its members replaced; all others are the object's own, as they are when they are asked for. Built of
+ * plain members once, because a Proxy would cost more at each question than the question itself.
+ */
 function over<T extends object>(base: T, replaced: Partial<T>): T {
-  return new Proxy(base, {
-    get(target, name) {
-      if (Object.hasOwn(replaced, name)) return Reflect.get(replaced, name);
-      const value: unknown = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
+  const made: object = {};
+  for (let from: object | null = base; from !== null && from !== Object.prototype; from = Object.getPrototypeOf(from)) {
+    for (const name of Reflect.ownKeys(from)) {
+      if (name === "constructor" || Object.hasOwn(made, name)) continue;
+      const own: unknown = Object.getOwnPropertyDescriptor(from, name)?.value;
+      if (Object.hasOwn(replaced, name)) Object.defineProperty(made, name, { value: Reflect.get(replaced, name) });
+      else if (typeof own === "function") Object.defineProperty(made, name, { value: own.bind(base) });
+      else Object.defineProperty(made, name, { get: () => Reflect.get(base, name, base) });
+    }
+  }
+  return made as T; // the same members, by construction
 }

@@ -77,6 +77,11 @@ export interface GroupsView {
   ofMember(userId: number): readonly number[];
 }
 
+export interface AlertWordsView {
+  /** Ids of people one of whose alert words stands in the text. */
+  alertedBy(text: string): ReadonlySet<number>;
+}
+
 export interface RealmEmojiView {
   get(id: number): RealmEmojiRecord | undefined;
   /** The one active emoji of that name. */
@@ -124,6 +129,7 @@ export interface View {
   readonly subscriptions: SubscriptionsView;
   readonly groups: GroupsView;
   readonly realmEmoji: RealmEmojiView;
+  readonly alertWords: AlertWordsView;
   readonly profiles: ProfilesView;
   /** In the order in which they are tried. */
   readonly linkifiers: readonly LinkifierRecord[];

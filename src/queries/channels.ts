@@ -2,6 +2,7 @@
 import { channelGroupSettingNames } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ChannelRecord, SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
+import { subscriptionNotificationNames } from "../../schemas/subscriptions.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import { shownGroupValue } from "../domain/group-values.ts";
 import { channelGroupId, hasContentAccess, hasMetadataAccess } from "../domain/permissions.ts";
@@ -9,6 +10,7 @@ import { isAnnouncementOnly, postPolicy } from "../domain/post-policy.ts";
 import { seconds } from "../domain/presence.ts";
 import { compareText } from "../domain/text.ts";
 import type { View } from "../domain/view.ts";
+import { type SubscriberLists, subscriberField } from "./subscriptions.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -49,19 +51,11 @@ function isRecentlyActive(view: View, channel: ChannelRecord): boolean {
   return message !== undefined && message.sentAt >= since;
 }
 
-/** Whether a client that asked for lists of subscribers gets them whole; null values inherit the person's setting. */
+/** Which lists of subscribers a client asked for; null values inherit the person's setting. */
 export interface SubscriptionOptions {
-  readonly includeSubscribers: boolean;
+  readonly subscriberLists: SubscriberLists;
   readonly allowsNullNotifications: boolean;
 }
-
-const notificationFields = [
-  "desktop_notifications",
-  "audible_notifications",
-  "push_notifications",
-  "email_notifications",
-  "wildcard_mentions_notify",
-] as const;
 
 /** The personal setting that a null stands for (spec 2.3). */
 const inherited = {
@@ -84,17 +78,11 @@ export function subscriptionBody(
   body["in_home_view"] = !subscription.isMuted;
   body["pin_to_top"] = subscription.pinToTop;
   const user = view.users.get(subscription.userId) ?? { settings: {} };
-  notificationFields.forEach((name, index) => {
+  subscriptionNotificationNames.forEach((name, index) => {
     const own = subscription.notifications[index] ?? null;
     body[name] = own ?? (options.allowsNullNotifications ? null : userSetting(user, inherited[name]));
   });
-  if (options.includeSubscribers) body["subscribers"] = subscriberIds(view, channel.id);
-  return body;
-}
-
-/** Ascending. */
-export function subscriberIds(view: View, channelId: number): number[] {
-  return [...view.subscriptions.ofChannel(channelId)].sort((a, b) => a - b);
+  return Object.assign(body, subscriberField(view, channel.id, options.subscriberLists));
 }
 
 /** The caller's channels, by name. */

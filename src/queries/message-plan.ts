@@ -33,9 +33,10 @@ export function planOf(view: View, reader: UserRecord, narrowed: Narrowed, step:
   const filed = narrowed.filed.map((terms) => search.filed(terms));
   const words = narrowed.search?.words.flatMap((word) => search.word(word) ?? []) ?? [];
   const place = placeOf(view, reader, narrowed, step, kind);
-  const unread = narrowed.isUnreadOnly ? [unreadStream(view, reader, narrowed, step)] : [];
+  const unread = narrowed.isUnreadOnly ? [unreadStream(view, reader, narrowed, step, kind)] : [];
   const streams = [...place.streams, ...unread, ...filed, ...words];
-  return streams.length > 0 ? { ...place, streams } : { ...place, streams: [messageStream(view, step, 0)] };
+  const patience = place.patience ?? (narrowed.isUnreadOnly ? patience_min : null);
+  return { streams: streams.length > 0 ? streams : [messageStream(view, step, 0)], patience };
 }
 
 function only(stream: IdStream): Plan {
@@ -126,33 +127,40 @@ function directIds(view: View, reader: UserRecord, withUserId: number | null): n
 }
 
 /**
- * What may be unread: what lies above the floors of its place, and what was marked unread again. Floors of topics inside a channel
- * are left to the predicate: there may be any number of them.
+ * What may be unread: what lies above the floors of its place, and what was marked unread again. The sparse plan looks at the floors
+ * of single topics, too: somebody who reads topic by topic leaves the channel's floor where it was.
  */
-function unreadStream(view: View, reader: UserRecord, { source }: Narrowed, step: Step): IdStream {
+function unreadStream(view: View, reader: UserRecord, { source }: Narrowed, step: Step, kind: PlanKind): IdStream {
   const state = new ReadState(view, reader.id);
-  const above = (stream: IdStream, ...floors: (number | undefined)[]) => {
-    const first = Math.max(state.marks?.upTo ?? 0, ...floors.map((upTo) => upTo ?? 0)) + 1;
-    return new ClippedStream(step, stream, [[first, Number.MAX_SAFE_INTEGER]]);
+  const above = (floor: number, stream: IdStream) =>
+    new ClippedStream(step, stream, [[floor + 1, Number.MAX_SAFE_INTEGER]]);
+  const conversation = (id: number, channelId: number | null): IdStream[] => {
+    const floor = state.floorOf({ channelId, conversationId: id });
+    if ((view.row("conversations", id)?.lastMessageId ?? 0) <= floor) return [];
+    return [above(floor, conversationStream(view, step, id))];
   };
-  const channel = (id: number) => above(channelStream(view, step, id), state.floor("channel", id)?.upTo);
-  const conversation = (id: number, channelId: number | null) => {
-    const inChannel = channelId === null ? 0 : state.floor("channel", channelId)?.upTo;
-    return above(conversationStream(view, step, id), state.floor("conversation", id)?.upTo, inChannel);
+  const channel = (id: number): IdStream[] => {
+    const range = { start: [id], end: [id + 1], limit: limits.feed_places_max };
+    const topics = kind === "sparse" ? view.rows("topicNames", range) : [];
+    if (topics.length > 0 && topics.length < limits.feed_places_max) {
+      return topics.flatMap(({ row }) => conversation(row.id, id));
+    }
+    const floor = state.floorOf({ channelId: id, conversationId: null });
+    return [above(floor, channelStream(view, step, id))];
   };
   const again = exceptionStream(view, step, reader.id);
-  if (source.kind === "channel") return unionOf(step, [channel(source.channelId), again]);
+  if (source.kind === "channel") return unionOf(step, [...channel(source.channelId), again]);
   if (source.kind === "conversation") {
     const { conversationId } = source;
     const channelId = view.row("conversations", conversationId)?.channelId ?? null;
-    return unionOf(step, [conversation(conversationId, channelId), again]);
+    return unionOf(step, [...conversation(conversationId, channelId), again]);
   }
   const joined = [...view.subscriptions.ofUser(reader.id)].filter(({ isActive }) => isActive);
   const directs = directIds(view, reader, null);
   if (joined.length + directs.length > limits.feed_places_max) return messageStream(view, step, 0);
   return unionOf(step, [
-    ...joined.map(({ channelId }) => channel(channelId)),
-    ...directs.map((id) => conversation(id, null)),
+    ...joined.flatMap(({ channelId }) => channel(channelId)),
+    ...directs.flatMap((id) => conversation(id, null)),
     again,
   ]);
 }

@@ -61,6 +61,7 @@ const publishedLimits = {
   max_stream_description_length: limits.channel_description_code_points_max,
   max_channel_folder_name_length: limits.channel_folder_name_code_points_max,
   max_channel_folder_description_length: limits.channel_folder_description_code_points_max,
+  max_bulk_new_subscription_messages: limits.new_subscription_messages_max,
   max_topic_length: limits.topic_code_points_max,
   max_message_length: limits.message_code_points_max,
   max_avatar_file_size_mib: limits.avatar_bytes_max / (1024 * 1024),

@@ -17,7 +17,6 @@ import {
   defaultChannelIds,
   leftChannels,
   subscribedChannels,
-  subscriberIds,
   subscriptionBody,
   visibleChannels,
 } from "./channels.ts";
@@ -35,6 +34,8 @@ import { savedSnippetsState } from "./saved-snippets.ts";
 import { displaySettings, notificationSettings, ownSettings, settingsDefaults } from "./settings.ts";
 import type { Section, StateRequest } from "./state-section.ts";
 import { userStatusState } from "./status.ts";
+import { subscriberField } from "./subscriptions.ts";
+import { starredMessagesState, unreadMessages } from "./unread.ts";
 import { userGroupsState } from "./user-groups.ts";
 import { mutedTopicsState, userTopicsState } from "./user-topics.ts";
 
@@ -54,11 +55,8 @@ export function registerState(
     if (section !== undefined) Object.assign(state, section(view, user, request));
   }
   const hasBoth = types === null || (types.includes("message") && types.includes("update_message_flags"));
-  return hasBoth ? { ...state, unread_msgs: emptyUnread } : state;
+  return hasBoth ? { ...state, unread_msgs: unreadMessages(view, user, request.allowsEmptyTopicName) } : state;
 }
-
-/** Read state is derived from watermarks that no operation sets yet: nothing is reported as unread. */
-const emptyUnread = { count: 0, pms: [], streams: [], huddles: [], mentions: [], old_unreads_missing: false };
 
 const realmUser: Section = (view, user, { clientGravatar, allowsIncompleteUserList, webPublicStreamsEnabled }) => {
   const { active, inactive } = shownPeople(view, user, { clientGravatar, allowsIncompleteUserList });
@@ -102,7 +100,7 @@ function ownAvatar(user: UserRecord) {
 
 const subscription: Section = (view, user, request) => {
   const options = {
-    includeSubscribers: request.includeSubscribers,
+    subscriberLists: request.subscriberLists,
     allowsNullNotifications: request.allowsNullNotifications,
   };
   const isShown = ({ channel }: { channel: ChannelRecord }) => request.showsArchived || !channel.isArchived;
@@ -116,7 +114,7 @@ const subscription: Section = (view, user, request) => {
       .filter((channel) => !own.has(channel.id) && isShown({ channel }))
       .map((channel) => ({
         ...channelBody(view, channel),
-        ...(request.includeSubscribers ? { subscribers: subscriberIds(view, channel.id) } : {}),
+        ...subscriberField(view, channel.id, request.subscriberLists),
       })),
   };
 };
@@ -191,7 +189,7 @@ const sections: Readonly<Record<string, Section>> = {
   reminders: nothing({ reminders: [] }),
   saved_snippets: savedSnippetsState,
   scheduled_messages: nothing({ scheduled_messages: [] }),
-  starred_messages: nothing({ starred_messages: [] }),
+  starred_messages: starredMessagesState,
   stop_words: nothing({ stop_words: [] }),
   realm_user_settings_defaults: settingsDefaults,
   update_display_settings: displaySettings,

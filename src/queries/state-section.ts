@@ -1,11 +1,12 @@
 /** What a section of POST /register's state is: a function of the view, for one person and one request. */
 import type { PresenceRecord, UserRecord } from "../../schemas/records.ts";
 import type { View } from "../domain/view.ts";
+import type { SubscriberLists } from "./subscriptions.ts";
 
 export interface StateRequest {
   readonly clientGravatar: boolean;
   readonly slimPresence: boolean;
-  readonly includeSubscribers: boolean;
+  readonly subscriberLists: SubscriberLists;
   readonly presenceHistoryDays: number;
   readonly allowsNullNotifications: boolean;
   /** The client knows topics without a name (capability `empty_topic_name`). */

@@ -62,7 +62,7 @@ const added: EventKind = {
       // Left again meanwhile: it is shown only to who may still know the channel (S1).
       if (own === undefined || channel === undefined || !hasMetadataAccess(view, user, channel)) return [];
       const body = subscriptionBody(view, own, channel, {
-        includeSubscribers: queue.options.includeSubscribers,
+        subscriberLists: queue.options.includeSubscribers ? "true" : "false",
         allowsNullNotifications: queue.can("notification_settings_null"),
       });
       return [{ ...body, ...countThen(record) }];

@@ -13,12 +13,14 @@ import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 import { defaultChannelIds } from "../queries/channels.ts";
 import { customEmoji } from "../queries/emoji.ts";
+import { senderFor } from "../queries/message-views.ts";
 import { messageBody } from "../queries/messages.ts";
 import { mutedTopics } from "../queries/user-topics.ts";
 import { realmBot } from "./bot-events.ts";
 import { stream, subscription } from "./channel-events.ts";
 import { concealing } from "./concealed-events.ts";
 import { type EventKind, plain } from "./event-kind.ts";
+import { messageFlags } from "./flag-events.ts";
 import { linkifiers } from "./linkifier-events.ts";
 import { realmUser } from "./realm-user-events.ts";
 import { reaction, updateMessage } from "./update-message-events.ts";
@@ -29,7 +31,8 @@ const message: EventKind = {
     const row = view.row("messages", record.body["message_id"] as number);
     if (row === undefined || !canReadMessage(view, user, row)) return null;
     const echo = record.body["queue_id"] === queue.id ? `:${queue.id}` : "";
-    return `${queue.variant}:${flagsOf(view, user, row).join(",")}${echo}`;
+    const stranger = Object.keys(senderFor(view, user, row.senderId)).length > 0 ? ":stranger" : "";
+    return `${queue.variant}:${flagsOf(view, user, row).join(",")}${stranger}${echo}`;
   },
   build(view, record, user, queue) {
     const row = view.row("messages", record.body["message_id"] as number);
@@ -40,7 +43,8 @@ const message: EventKind = {
       allowEmptyTopicName: queue.can("empty_topic_name"),
     });
     if (body === undefined) return [];
-    const event = { type: "message", message: body, flags: flagsOf(view, user, row) };
+    const shown = { ...body, ...senderFor(view, user, row.senderId) };
+    const event = { type: "message", message: shown, flags: flagsOf(view, user, row) };
     const isEcho = record.body["queue_id"] === queue.id;
     return [isEcho ? { ...event, local_message_id: record.body["local_id"] } : event];
   },
@@ -185,6 +189,7 @@ const kinds: Readonly<Record<string, EventKind>> = {
   default_streams: defaultStreams,
   custom_profile_fields: profileFields,
   presence,
+  update_message_flags: messageFlags,
   user_status: userStatus,
   user_topic: userTopic,
   muted_topics: mutedTopicsKind,

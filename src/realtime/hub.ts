@@ -76,7 +76,7 @@ export class Hub implements EventSink {
       if (delta.row !== null && known === undefined) this.#open(delta.row as QueueRecord);
       if (delta.row === null && known !== undefined) this.#end(known);
     } else if (delta.table === "subscriptions") {
-      const [userId, channelId] = delta.key as [number, number];
+      const [channelId, userId] = delta.key as [number, number];
       const row = delta.row as SubscriptionRecord | null;
       this.#queues.subscriptionChanged(userId, channelId, row?.isActive === true);
     } else if (delta.table === "users" && (delta.row as UserRecord | null)?.isActive === false) {

@@ -90,7 +90,7 @@ function stateAt(
   const state = registerState(view, caller, types, {
     clientGravatar: params.client_gravatar,
     slimPresence: params.slim_presence,
-    includeSubscribers: params.include_subscribers !== "false",
+    subscriberLists: params.include_subscribers,
     presenceHistoryDays: params.presence_history_limit_days ?? limits.presence_history_days,
     allowsNullNotifications: queueOptions.capabilities.includes("notification_settings_null"),
     allowsEmptyTopicName: queueOptions.capabilities.includes("empty_topic_name"),

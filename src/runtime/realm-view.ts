@@ -57,6 +57,9 @@ export class RealmView implements View {
   get realmEmoji() {
     return this.#projections.realmEmoji;
   }
+  get alertWords() {
+    return this.#projections.alertWords;
+  }
   get profiles() {
     return this.#projections.profiles;
   }

@@ -3,11 +3,11 @@
  * older than the table's), and a step over the whole environment when the store's version is older.
  * A store that is newer than the program is refused with a message (issue 7), never guessed at.
  */
-import type { TableName } from "../../schemas/records.ts";
+import type { RowOf, TableName } from "../../schemas/records.ts";
 import type { Environment } from "./environment.ts";
 
 /** Version of the environment's layout: tables and their keys. */
-export const storeVersion = 1;
+export const storeVersion = 2;
 
 /** Version of each table's rows. Raise it together with a row migration. */
 export const rowVersions: Readonly<Record<TableName, number>> = {
@@ -73,7 +73,17 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
 type Row = Record<string, unknown>;
 
 /** `environmentMigrations[n]` turns an environment of version n into one of version n + 1, inside one transaction. */
-const environmentMigrations: Readonly<Record<number, (environment: Environment) => void>> = {};
+const environmentMigrations: Readonly<Record<number, (environment: Environment) => void>> = {
+  1: keySubscriptionsByChannel,
+};
+
+/** Their keys were [user, channel]. */
+function keySubscriptionsByChannel(environment: Environment): void {
+  const rows: RowOf<"subscriptions">[] = [];
+  environment.each("subscriptions", (row) => rows.push(row));
+  for (const { userId, channelId } of rows) environment.remove("subscriptions", [userId, channelId]);
+  for (const row of rows) environment.put("subscriptions", [row.channelId, row.userId], row);
+}
 
 /** Only inside a transaction. @throws Error when the store is newer than the program, or a step is missing */
 export function migrateEnvironment(environment: Environment, version: number): void {

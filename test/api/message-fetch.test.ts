@@ -2,7 +2,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client, Params } from "../support/client.ts";
-import { createChannel, outcome, personOf, refusal } from "../support/conversation.ts";
+import { createChannel, outcome, personOf, realmOf, refusal, write } from "../support/conversation.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -84,13 +84,60 @@ t.test("[behaviour 5.4] newest and oldest are anchors by name, quoted or not", a
 });
 
 t.test(
-  "[behaviour 5.4] first_unread is the newest when everything is read; the older spelling means the same",
+  "[behaviour 5.4] first_unread is the oldest unread match, else the newest; the older spelling means the same",
   async (t) => {
-    const byName = await fetch({ anchor: "first_unread", num_before: 2 });
-    t.strictSame(byName.indexes, [8, 9]);
-    t.strictSame(await fetch({ use_first_unread_anchor: true, num_before: 2 }), byName);
+    const unread = async (params: Params = {}) => {
+      const byName = await fetch({ anchor: "first_unread", num_before: 1, num_after: 1, ...params }, member);
+      const older = { use_first_unread_anchor: true, num_before: 1, num_after: 1, ...params };
+      t.strictSame(await fetch(older, member), byName);
+      t.strictSame(await fetch({ ...older, anchor: "newest" }, member), byName, "it wins over an anchor");
+      return byName;
+    };
+    t.match(await unread(), { anchor: id(0), indexes: [0, 1], found_anchor: true, found_oldest: true });
+    const second = [...narrow, { operator: "topic", operand: "second" }];
+    t.match(await unread({ narrow: second }), { anchor: id(5), indexes: [5, 6] });
+    await member.post("/mark_topic_as_read", { stream_id: channelId, topic_name: "first" });
+    t.match(await unread(), { anchor: id(5), indexes: [4, 5, 6] });
+    t.match(await unread({ narrow: [] }), { found_anchor: true }, "in the feed, too");
+    await member.post("/messages/flags", { messages: [id(2)], op: "remove", flag: "read" });
+    t.match(await unread(), { anchor: id(2), indexes: [1, 2, 3] }, "marked unread again");
+    await member.post("/user_topics", { stream_id: channelId, topic: "first", visibility_policy: 1 });
+    t.match(await unread(), { anchor: id(5) }, "muted topics do not count");
+    await member.post("/mark_stream_as_read", { stream_id: channelId });
+    t.match(await unread(), { anchor: newest, indexes: [9], found_anchor: false, found_newest: true });
   },
 );
+
+t.test("[openapi get-messages] a date is the anchor of the first match since then", async (t) => {
+  const day = (index: number) => Date.UTC(2026, 0, 1 + index, 12);
+  const lastId = Math.max(...ids);
+  for (let at = 1; at <= lastId + 1; at++) {
+    const row = realmOf(server).view.row("messages", at);
+    const index = ids.findIndex((known) => known >= at);
+    if (row !== undefined) write(server, "messages", at, { ...row, sentAt: day(index < 0 ? 10 : index) });
+  }
+  const since = async (anchorDate: string, params: Params = {}) => {
+    const found = await fetch({ anchor: "date", anchor_date: anchorDate, num_before: 1, num_after: 1, ...params });
+    return found;
+  };
+  t.match(await since("2026-01-05"), { anchor: id(4), indexes: [3, 4, 5], found_anchor: true });
+  t.match(await since("2026-01-05T12:00:00Z"), { anchor: id(4) });
+  t.match(await since("2026-01-05T12:00:00.001Z"), { anchor: id(5) });
+  t.match(await since("2026-01-05T13:00:00+01:00"), { anchor: id(4) });
+  t.match(await since("2026-01-05T12:00"), { anchor: id(4) }, "without a zone it is UTC");
+  t.match(await since("1999-12-31"), { anchor: id(0), found_oldest: true });
+  t.match(await since("2030-01-01"), { anchor: newest, indexes: [9], found_newest: true });
+  t.match(await since("2026-01-01", { narrow: [...narrow, { operator: "topic", operand: "second" }] }), {
+    anchor: id(5),
+  });
+  for (const wrong of ["", "soon", "2026", "2026-13-01", "2026-01-05T99:00Z", "05.01.2026"]) {
+    t.strictSame(await since(wrong), refusal("Invalid anchor_date"), wrong);
+  }
+  t.strictSame(
+    await fetch({ anchor: "date" }),
+    refusal("Missing 'anchor_date' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "anchor_date" }),
+  );
+});
 
 t.test("[behaviour 5.4] an anchor below zero counts as zero, one beyond all ids as the newest", async (t) => {
   t.match(await fetch({ anchor: -5, num_after: 1 }), { anchor: 0, indexes: [0], found_oldest: true });

@@ -36,6 +36,9 @@ function unsubscribe(by: Client, subscriptions: readonly string[], params: Param
   return by.delete(path, { subscriptions, ...params });
 }
 
+/** Answered to who subscribes: whoever was subscribed by somebody else is told, unless that is not wanted. */
+const joined = (fields: Params) => success({ new_subscription_messages_sent: true, ...fields });
+
 async function channelsOf(client: Client): Promise<string[]> {
   const { body } = await client.get(path);
   return body.subscriptions.map(({ name }: { name: string }) => name);
@@ -91,11 +94,11 @@ t.test(
   async (t) => {
     await createChannel(owner, "Tea", []);
     const first = await subscribe(member, ["tea", "TEA"]);
-    t.strictSame(outcome(first), success({ subscribed: { [member.userId]: ["Tea"] }, already_subscribed: {} }));
+    t.strictSame(outcome(first), joined({ subscribed: { [member.userId]: ["Tea"] }, already_subscribed: {} }));
     const second = await subscribe(member, ["Tea", "general"]);
     t.strictSame(
       outcome(second),
-      success({ subscribed: {}, already_subscribed: { [member.userId]: ["Tea", "general"] } }),
+      joined({ subscribed: {}, already_subscribed: { [member.userId]: ["Tea", "general"] } }),
     );
     t.ok((await channelsOf(member)).includes("Tea"));
   },
@@ -111,7 +114,7 @@ t.test("[openapi subscribe] a channel that does not exist is created with the re
   });
   t.strictSame(
     outcome(made),
-    success({ subscribed: { [member.userId]: ["new one", "new two"] }, already_subscribed: {} }),
+    joined({ subscribed: { [member.userId]: ["new one", "new two"] }, already_subscribed: {} }),
   );
   const { body } = await member.get(path);
   const records = body.subscriptions.filter(({ name }: { name: string }) => name.startsWith("new "));
@@ -191,7 +194,7 @@ t.test("[openapi subscribe] others are named by id or by address", async (t) => 
   const byAddress = await subscribe(member, ["named"], { principals: [address, member.account?.email] });
   t.strictSame(
     outcome(byAddress),
-    success({
+    joined({
       subscribed: { [other.userId]: ["named"], [member.userId]: ["named"] },
       already_subscribed: {},
     }),
@@ -199,7 +202,7 @@ t.test("[openapi subscribe] others are named by id or by address", async (t) => 
   const byId = await subscribe(member, ["named"], { principals: [other.userId, guest.userId] });
   t.strictSame(
     outcome(byId),
-    success({ subscribed: { [guest.userId]: ["named"] }, already_subscribed: { [other.userId]: ["named"] } }),
+    joined({ subscribed: { [guest.userId]: ["named"] }, already_subscribed: { [other.userId]: ["named"] } }),
   );
   t.ok((await channelsOf(guest)).includes("named"));
 });
@@ -232,7 +235,7 @@ t.test("[spec 4.4] others are added to a public channel by who administers it or
   t.equal((await subscribe(plain, ["run"])).status, 200, "oneself needs no leave");
   t.strictSame(
     outcome(await subscribe(creator, ["run"], { principals })),
-    success({ subscribed: { [third.userId]: ["run"] }, already_subscribed: {} }),
+    joined({ subscribed: { [third.userId]: ["run"] }, already_subscribed: {} }),
   );
   await createChannel(creator, "held", [], { can_add_subscribers_group: named(plain) });
   t.equal((await subscribe(plain, ["held"], { principals })).status, 200, "the channel's own permission");
@@ -262,7 +265,7 @@ t.test("[openapi subscribe] authorization_errors_fatal=false does the rest and l
   const answer = await subscribe(other, ["Unsealed", "sealed too"], { authorization_errors_fatal: false });
   t.strictSame(
     outcome(answer),
-    success({ subscribed: { [other.userId]: ["Unsealed"] }, already_subscribed: {}, unauthorized: ["sealed too"] }),
+    joined({ subscribed: { [other.userId]: ["Unsealed"] }, already_subscribed: {}, unauthorized: ["sealed too"] }),
   );
 });
 

@@ -3,14 +3,12 @@
  * and what becomes of policies when a topic moves, a channel is left or archived.
  */
 import t, { type Test } from "tap";
-import { command, type TopicMove } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
   botOf,
   createChannel,
-  crowd,
   Follower,
   outcome,
   personOf,
@@ -307,126 +305,6 @@ t.test(
     t.strictSame(outcome(await set(person, open, "beyond", muted)), success());
   },
 );
-
-/** Carries policies as a move of a whole topic does. */
-async function move(where: TestServer, from: [number, string], to: [number, string], isMerge: boolean) {
-  const place = ([channelId, topic]: [number, string]) => ({ channelId, topic });
-  const params: TopicMove = { from: place(from), to: place(to), isMerge, phase: "target", afterUserId: 0 };
-  const { dispatcher } = realmOf(where);
-  await dispatcher.ask(command({ actor: "realm" }, "user-topics.move", params, null));
-  await dispatcher.idle();
-}
-
-t.test("[public API, update-message] policies go along with a topic that is renamed", async (t) => {
-  const people = await Promise.all([anybody(), anybody(), anybody(), anybody()]);
-  const [follows, mutes, expects, none0] = people as [Client, Client, Client, Client];
-  await set(follows, open, "before", followed);
-  await set(mutes, open, "before", muted);
-  await set(mutes, open, "after", followed);
-  await set(expects, open, "after", muted);
-  const followers = await Promise.all(
-    people.map((client) => Follower.of(client, { event_types: ["user_topic", "message"] })),
-  );
-  await move(server, [open, "Before"], [open, "After"], false);
-  for (const follower of followers) await follower.settled();
-  const told = followers.map((follower) =>
-    follower.ofType("user_topic").map(({ topic_name: name, visibility_policy: policy }) => [name, policy]),
-  );
-  t.strictSame(told, [
-    [
-      ["Before", none],
-      ["After", followed],
-    ],
-    [
-      ["Before", none],
-      ["After", muted],
-    ],
-    [["After", none]],
-    [],
-  ]);
-  t.strictSame(await Promise.all(people.map((client) => topicsOf(client))), [
-    [[open, "After", followed]],
-    [[open, "After", muted]],
-    [],
-    [],
-  ]);
-  t.strictSame(await topicsOf(none0), []);
-});
-
-t.test("[public API, update-message] of two topics that become one, what shows more wins", async (t) => {
-  const table: [number, number, number][] = [];
-  for (const one of [none, muted, unmuted, followed]) {
-    for (const other of [none, muted, unmuted, followed]) {
-      const order = [followed, unmuted, none, muted];
-      table.push([one, other, order[Math.min(order.indexOf(one), order.indexOf(other))] ?? none]);
-    }
-  }
-  const people = await Promise.all(table.map(() => anybody()));
-  for (const [index, [one, other]] of table.entries()) {
-    await set(people[index] as Client, open, "one", one);
-    await set(people[index] as Client, open, "other", other);
-  }
-  await move(server, [open, "one"], [open, "other"], true);
-  for (const [index, [one, other, expected]] of table.entries()) {
-    const kept = expected === none ? [] : [[open, "other", expected]];
-    t.strictSame(await topicsOf(people[index] as Client), kept, `${one} and ${other}`);
-  }
-});
-
-t.test("[public API, update-message] another spelling of the same topic keeps its policies", async (t) => {
-  const person = await anybody();
-  await set(person, open, "quiet", muted);
-  const follower = await Follower.of(person, { event_types: ["user_topic", "muted_topics", "message"] });
-  await move(server, [open, "quiet"], [open, "Quiet"], false);
-  t.strictSame(await topicsOf(person), [[open, "Quiet", muted]]);
-  await follower.settled();
-  t.match(follower.ofType("user_topic"), [{ topic_name: "Quiet", visibility_policy: muted }]);
-});
-
-t.test(
-  "[S1] who may not read the target does not learn its name; who may read neither keeps what they had",
-  async (t) => {
-    const [insider, outsider, left] = await Promise.all([anybody(), anybody(), anybody()]);
-    const hidden = await createChannel(owner, "hidden", [owner, insider, left], { invite_only: true });
-    for (const client of [insider, outsider]) await set(client, open, "plans", followed);
-    await set(left, hidden, "old plans", followed);
-    await left.delete("/users/me/subscriptions", { subscriptions: ["hidden"] });
-    const follower = await Follower.of(outsider, { event_types: ["user_topic", "message"] });
-    const leftFollower = await Follower.of(left, { event_types: ["user_topic", "message"] });
-    await move(server, [open, "plans"], [hidden, "secret plans"], false);
-    await move(server, [hidden, "old plans"], [hidden, "new plans"], false);
-    t.strictSame(await topicsOf(insider), [[hidden, "secret plans", followed]]);
-    t.strictSame(await topicsOf(outsider), []);
-    t.strictSame(await topicsOf(left), [[hidden, "old plans", followed]]);
-    await follower.settled();
-    t.match(follower.ofType("user_topic"), [{ stream_id: open, topic_name: "plans", visibility_policy: none }]);
-    await leftFollower.settled();
-    t.strictSame(leftFollower.ofType("user_topic"), []);
-  },
-);
-
-t.test("[architecture] a move that concerns more people than a command takes goes on by itself", async (t) => {
-  const own = await startTestServer(t);
-  const id = await createChannel(own.owner, "busy", []);
-  const perCommand = limits.user_topics_per_command_max;
-  const ids = await crowd(own, "crowd", 2 * perCommand + 1);
-  writeMany(
-    own,
-    "userTopics",
-    ids.map((userId) => [[userId, id, "a"], { topic: "a", visibilityPolicy: 3, changedAt: 0 }] as const),
-  );
-  writeMany(
-    own,
-    "topicPolicies",
-    ids.map((userId) => [[id, "a", userId], { visibilityPolicy: 3 }] as const),
-  );
-  await move(own, [id, "a"], [id, "b"], false);
-  const { view } = realmOf(own);
-  const names = (userId: number) => view.keys("userTopics", { start: [userId], end: [userId + 1], limit: 9 });
-  t.ok(ids.every((userId) => JSON.stringify(names(userId)) === JSON.stringify([[userId, id, "b"]])));
-  t.equal(view.keys("topicPolicies", { start: [id, "a"], end: [id, "b"], limit: 9 }).length, 0);
-  t.equal(view.keys("topicPolicies", { start: [id, "b"], end: [id, "c"], limit: 9999 }).length, ids.length);
-});
 
 t.test("[M1] policies stay over a restart", async (t: Test) => {
   const before = await startTestServer(t, { dataDir: temporaryFolder(t) });

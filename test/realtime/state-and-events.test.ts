@@ -3,6 +3,7 @@
  * what they know by events is what a new /register says; live over a socket, by long-poll, and repeated at the end.
  */
 import t from "tap";
+import { command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import {
   createChannel,
@@ -13,6 +14,7 @@ import {
   systemGroup,
   write,
 } from "../support/conversation.ts";
+import { mirroredTypes } from "../support/mirror.ts";
 import { realmOf } from "../support/realtime.ts";
 import { type Stage, watch } from "../support/watch.ts";
 
@@ -42,6 +44,52 @@ t.test("[architecture] joining and leaving public channels, by oneself and by ot
     await member.post("/users/me/subscriptions", { subscriptions: [{ name: "before" }] });
   }),
 );
+
+t.test(
+  "[behaviour 4.4] a person's own settings of channels, default channels, joining and leaving in one request",
+  (t) =>
+    watch(t, async ({ owner, member }) => {
+      const properties = "/users/me/subscriptions/properties";
+      const { body } = await member.get("/users/me/subscriptions");
+      const ids: number[] = body.subscriptions.map(({ stream_id: id }: { stream_id: number }) => id);
+      for (const [property, value] of Object.entries({ color: "#123abc", is_muted: true, pin_to_top: true })) {
+        await member.post(properties, { subscription_data: ids.map((id) => ({ stream_id: id, property, value })) });
+      }
+      const change = { stream_id: ids[0], property: "email_notifications", value: true };
+      await member.post(properties, { subscription_data: [change, { ...change, property: "in_home_view" }] });
+      await member.patch("/users/me/subscriptions", { add: [{ name: "made" }], delete: ["before", "private before"] });
+      const made = await member.get("/users/me/subscriptions");
+      const last = made.body.subscriptions.find(({ name }: { name: string }) => name === "made");
+      await owner.post("/default_streams", { stream_id: last.stream_id });
+      await owner.delete("/default_streams", { stream_id: ids[0] });
+      await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "before" }], principals: [member.userId] });
+    }),
+);
+
+for (const older of [false, true]) {
+  const types = older ? "muted_topics" : "user_topic";
+  t.test(`[behaviour 4.3] policies for topics, for clients that follow ${types}`, (t) =>
+    watch(
+      t,
+      async ({ server, member, other }) => {
+        const { body } = await member.get("/users/me/subscriptions");
+        const id = body.subscriptions.find(({ name }: { name: string }) => name === "before").stream_id;
+        const set = (topic: string, policy: number) =>
+          member.post("/user_topics", { stream_id: id, topic, visibility_policy: policy });
+        for (const topic of ["old", "new", "", "Fresh"]) await set(topic, 1);
+        await set("FRESH", 3);
+        await set("new", 0);
+        await member.patch("/users/me/subscriptions/muted_topics", { stream: "before", topic: "legacy", op: "add" });
+        await other.post("/user_topics", { stream_id: id, topic: "theirs", visibility_policy: 1 });
+        const places = { from: { channelId: id, topic: "old" }, to: { channelId: id, topic: "moved" } };
+        const move = { ...places, isMerge: false, phase: "target" as const, afterUserId: 0 };
+        await realmOf(server).dispatcher.ask(command({ actor: "realm" }, "user-topics.move", move, null));
+      },
+      async () => undefined,
+      older ? mirroredTypes.map((type) => (type === "user_topic" ? "muted_topics" : type)) : mirroredTypes,
+    ),
+  );
+}
 
 t.test("[architecture] private channels: made with one, joined later, left", (t) =>
   watch(t, async ({ owner, member, other }) => {

@@ -294,7 +294,7 @@ for (const place of ["first", "last"] as const) {
       const image = crashImage(t, bench.folder);
       const environment = openEnvironment(image);
       environment.transaction(() => {
-        environment.put("subscriptions", [userId, channelId], damagedSubscription(userId, channelId));
+        environment.put("subscriptions", [channelId, userId], damagedSubscription(userId, channelId));
       });
       await environment.close();
       const opened = new OpenRealm(t, { folder: image });

@@ -79,7 +79,7 @@ const realmCommands: fc.Arbitrary<Command> = fc.oneof(
     command(
       { actor: "realm" },
       "members.change",
-      { kind: "join", targets: [{ channelId: generalId, userIds: [3, 4], color: null }], waiting: null },
+      { targets: [{ kind: "join", channelId: generalId, userIds: [3, 4], color: null }], waiting: null, after: [] },
       null,
     ),
   ),

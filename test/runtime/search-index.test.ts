@@ -3,9 +3,11 @@
  * search is compared with a look at every message, while the index is behind, being merged, swept, crashed, or gone.
  */
 import t, { type Test as TapTest } from "tap";
+import { command, type MessageEdit } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { searchPendingKinds } from "../../schemas/records/search.ts";
 import type { MessageRecord } from "../../schemas/records.ts";
+import { parseContent } from "../../src/domain/markdown/render.ts";
 import { readNarrow, termsOf } from "../../src/domain/narrow.ts";
 import { messageTerms, senderTerms, topicTerms } from "../../src/domain/search/terms.ts";
 import { MessageWalk } from "../../src/queries/message-fetch.ts";
@@ -42,6 +44,22 @@ async function post(
   const asked = [];
   for (let n = from; n < to; n++) asked.push(opened.ask(commands.post(topic(n), contentOf(n))));
   for (const result of await Promise.all(asked)) if (result.kind !== "ok") throw new Error(JSON.stringify(result));
+}
+
+async function change(opened: OpenRealm, id: number, to: { content?: string; topic?: string }): Promise<void> {
+  const { content: text, topic = null } = to;
+  const parsed = parseContent(text ?? "", { linkifiers: [], translateEmoticons: false });
+  const edit: MessageEdit = {
+    content: text === undefined ? null : { text, parsed },
+    topic,
+    channelId: null,
+    propagateMode: topic === null ? "change_one" : "change_all",
+    notifiesOldThread: false,
+    notifiesNewThread: false,
+    prevContentSha256: null,
+  };
+  const result = await opened.ask(command({ actor: "message", id }, "message.edit", edit, ownerId));
+  if (result.kind !== "ok") throw new Error(JSON.stringify(result));
 }
 
 function stateIn(opened: OpenRealm) {
@@ -182,15 +200,9 @@ t.test(
         environment.remove("channelMessages", [1, id]);
         environment.remove("messages", id);
       }
-      const edited = environment.get("messages", 5);
-      if (edited === undefined) throw new Error("no message 5");
-      environment.put("messages", 5, { ...edited, content: "own7", rendered: "<p>own7</p>" });
-      environment.put("searchPending", [searchPendingKinds.message, 5], {});
-      const renamed = environment.get("conversations", conversation(2));
-      if (renamed === undefined) throw new Error("no conversation");
-      environment.put("conversations", renamed.id, { ...renamed, topic: "own7 elder" });
-      environment.put("searchPending", [searchPendingKinds.topic, renamed.id], {});
     });
+    await change(opened, 5, { content: "own7" });
+    await change(opened, 2, { topic: "own7 elder" });
     const again = opened.crash(t);
     await agree(t, again, "changed");
     t.strictSame(
@@ -226,14 +238,7 @@ t.test("[architecture, Search] edited messages are filed again when they are man
   await post(opened, 0, 2 * segment);
   settle(opened, indexer);
   const { environment } = opened;
-  environment.transaction(() => {
-    for (let id = 1; id <= segment; id++) {
-      const message = environment.get("messages", id);
-      if (message === undefined) throw new Error(`no message ${id}`);
-      environment.put("messages", id, { ...message, rendered: "<p>all elder</p>" });
-      environment.put("searchPending", [searchPendingKinds.message, id], {});
-    }
-  });
+  for (let id = 1; id <= segment; id++) await change(opened, id, { content: "all elder" });
   await agree(t, opened, "edited");
   settle(opened, indexer);
   t.strictSame(environment.keys("searchPending", { limit: 1 }), []);

@@ -204,13 +204,46 @@ t.test(
     const environment = openEnvironment(image);
     environment.transaction(() => environment.put("meta", "version", { value: storeVersion + 1 }));
     await environment.close();
-    t.throws(() => new OpenRealm(t, { folder: image }), /version 2, this program knows 1/);
+    const message = `version ${storeVersion + 1}, this program knows ${storeVersion}`;
+    t.throws(() => new OpenRealm(t, { folder: image }), new RegExp(message));
     const again = openTemporary(t, image);
     t.equal(again.get("meta", "version")?.value, storeVersion + 1);
     t.equal(again.count("users"), 2);
     t.throws(() => migrateEnvironment(again, 0), /no migration of a store from version 0/);
   },
 );
+
+t.test("[architecture] subscriptions of a store of version 1 are found by channel, all of them", async (t) => {
+  const founded = await openFounded(t);
+  const image = crashImage(t, founded.folder);
+  const before = openEnvironment(image);
+  const [founder] = before.rows("subscriptions", { limit: 1 });
+  const keys = [
+    [1, 2],
+    [1, 3],
+    [2, 1],
+    [3, 3],
+  ] as const;
+  before.transaction(() => {
+    for (const { key } of before.rows("subscriptions", { limit: 99 })) before.remove("subscriptions", key);
+    for (const [userId, channelId] of keys) {
+      if (founder !== undefined)
+        before.put("subscriptions", [userId, channelId], { ...founder.row, userId, channelId });
+    }
+    migrateEnvironment(before, 1);
+  });
+  const after = before.rows("subscriptions", { limit: 99 });
+  t.strictSame(
+    after.map(({ key, row: { userId, channelId } }) => [key, userId, channelId]),
+    [
+      [[1, 2], 2, 1],
+      [[2, 1], 1, 2],
+      [[3, 1], 1, 3],
+      [[3, 3], 3, 3],
+    ],
+  );
+  await before.close();
+});
 
 t.test("[start-up contract] a folder that is no store is an error, not a new one", (t) => {
   const folder = temporaryFolder(t);

@@ -18,6 +18,7 @@ export const mirroredTypes = [
   "user_group",
   "realm_user_groups",
   "default_streams",
+  "user_topic",
   "presence",
   "recent_private_conversations",
   "user_settings",
@@ -67,6 +68,10 @@ export class Mirror {
     default_streams: (event) => {
       this.state.realm_default_streams = event.default_streams;
     },
+    user_topic: (event) => this.#userTopic(event),
+    muted_topics: (event) => {
+      this.state.muted_topics = event.muted_topics;
+    },
     presence: (event) => this.#presence(event),
     realm: (event) => this.#realm(event.data),
     user_settings: (event) => {
@@ -114,6 +119,12 @@ export class Mirror {
       case "peer_add":
       case "peer_remove":
         for (const channelId of event.stream_ids) this.#peers(channelId, event.op === "peer_add", event.user_ids);
+        return;
+      case "update":
+        for (const name of lists) {
+          const record = this.state[name].find((candidate: Json) => candidate.stream_id === event.stream_id);
+          if (record !== undefined) record[event.property] = event.value;
+        }
         return;
       default:
         throw new Error(`subscription ${event.op}`);
@@ -225,18 +236,58 @@ export class Mirror {
     for (const group of this.state.realm_user_groups) {
       group.members = group.members.filter((id: number) => id !== userId);
     }
-    const records = [this.state.streams, ...lists.map((name) => this.state[name]), realmPicture(this.state)].flat();
+    const { streams, realm_user_groups: groups } = this.state;
+    const records = [streams, groups, ...lists.map((name) => this.state[name]), realmPicture(this.state)].flat();
     for (const value of records.flatMap((record: Json) => Object.values(record)) as Json[]) {
       if (!Array.isArray(value?.direct_members)) continue;
       value.direct_members = value.direct_members.filter((id: number) => id !== userId);
     }
   }
 
-  #userGroup({ op, group_id: groupId, user_ids: userIds }: Json): void {
-    const group = this.state.realm_user_groups.find(({ id }: Json) => id === groupId);
-    if (op !== "add_members" && op !== "remove_members") throw new Error(`user_group ${op}`);
-    const left = group.members.filter((id: number) => !userIds.includes(id));
-    group.members = op === "remove_members" ? left : [...left, ...userIds].sort((a, b) => a - b);
+  #userGroup({ op, group_id: groupId, ...told }: Json): void {
+    if (op === "add") {
+      if (this.#groupOf(told.group.id) !== undefined) throw new Error(`group ${told.group.id} made twice`);
+      this.state.realm_user_groups.push(structuredClone(told.group));
+      return;
+    }
+    const group = this.#groupOf(groupId);
+    if (group === undefined) throw new Error(`user_group ${op} of ${groupId}, which is not known`);
+    const { user_ids: userIds, direct_subgroup_ids: subgroupIds } = told;
+    switch (op) {
+      case "remove":
+        this.state.realm_user_groups = this.state.realm_user_groups.filter((known: Json) => known !== group);
+        return;
+      case "update":
+        Object.assign(group, structuredClone(told.data));
+        return;
+      case "add_members":
+        group.members = united(group.members, userIds);
+        return;
+      case "remove_members":
+        group.members = group.members.filter((id: number) => !userIds.includes(id));
+        return;
+      case "add_subgroups":
+        group.direct_subgroup_ids = united(group.direct_subgroup_ids, subgroupIds);
+        return;
+      case "remove_subgroups":
+        group.direct_subgroup_ids = group.direct_subgroup_ids.filter((id: number) => !subgroupIds.includes(id));
+        return;
+      default:
+        throw new Error(`user_group ${op}`);
+    }
+  }
+
+  #groupOf(id: number): Json {
+    return this.state.realm_user_groups.find((group: Json) => group.id === id);
+  }
+
+  /** Topics are the same in any case; without a policy there is nothing to know. */
+  #userTopic({ stream_id: id, topic_name: name, last_updated: at, visibility_policy: policy }: Json): void {
+    const isSame = (entry: Json) => entry.stream_id === id && entry.topic_name.toLowerCase() === name.toLowerCase();
+    this.state.user_topics = this.state.user_topics.filter((entry: Json) => !isSame(entry));
+    if (policy === 0) return;
+    const entry = { stream_id: id, topic_name: name, last_updated: at, visibility_policy: policy };
+    this.state.user_topics.push(entry);
   }
 
   #presence(event: Json): void {
@@ -265,6 +316,11 @@ function setProfileValue({ profile_data: data }: Json, { id, ...value }: Json): 
   else data[id] = value;
 }
 
+/** Ascending, each once. */
+function united(ids: readonly number[], more: readonly number[]): number[] {
+  return [...new Set([...ids, ...more])].sort((a, b) => a - b);
+}
+
 /** What clients derive from a role. */
 function rolesOf(role: number | undefined): Json {
   if (role === undefined) return {};
@@ -279,6 +335,7 @@ const orders: Readonly<Record<string, string>> = {
   realm_users: "user_id",
   realm_non_active_users: "user_id",
   realm_bots: "user_id",
+  realm_user_groups: "id",
   recent_private_conversations: "max_message_id",
 };
 
@@ -295,12 +352,13 @@ export function pictureOf(state: Json): Record<string, Json> {
   const picture: Record<string, Json> = {
     max_message_id: state.max_message_id,
     realm_default_streams: [...state.realm_default_streams].sort((a, b) => a - b),
+    user_topics: byPlace(state.user_topics ?? []),
+    muted_topics: byPlace(state.muted_topics ?? []),
     presences: state.presences,
     custom_profile_fields: state.custom_profile_fields,
     realm: realmPicture(state),
     user_settings: state.user_settings,
     realm_user_settings_defaults: state.realm_user_settings_defaults,
-    members_of_groups: Object.fromEntries(state.realm_user_groups.map(({ id, members }: Json) => [id, members])),
   };
   for (const [name, key] of Object.entries(orders)) {
     picture[name] = [...state[name]].sort((a: Json, b: Json) => a[key] - b[key]).map((record) => plain(name, record));
@@ -312,4 +370,9 @@ export function pictureOf(state: Json): Record<string, Json> {
 function plain(name: string, record: Json): Json {
   const fields = Object.entries(record).filter(([field]) => name !== "unsubscribed" || !ownFields.includes(field));
   return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** In an order of its own. */
+function byPlace(entries: readonly Json[]): readonly string[] {
+  return entries.map((entry) => JSON.stringify(entry)).sort();
 }

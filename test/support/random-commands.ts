@@ -4,6 +4,9 @@
  */
 import fc from "fast-check";
 import { type Command, command } from "../../actors/commands.ts";
+import { refuse } from "../../schemas/errors.ts";
+import { deleteCommand, editCommand, reactCommand } from "./message-changes.ts";
+import { groupCommands } from "./random-groups.ts";
 import { commands, startedAt } from "./runtime.ts";
 
 export type Step =
@@ -31,7 +34,31 @@ const settings = fc.record(
 );
 const principals = fc.option(fc.array(userId, { maxLength: 4 }));
 
+// Messages that are there, mostly.
+const messageId = fc.integer({ min: 1, max: 6 });
+const edits = fc.record(
+  {
+    content: text,
+    topic: fc.constantFrom("lunch", "LUNCH", "dinner", "✔ lunch", "✔ dinner", "🍎", ""),
+    channelId,
+    notifiesOldThread: fc.boolean(),
+    notifiesNewThread: fc.boolean(),
+  },
+  { requiredKeys: [], noNullPrototype: true },
+);
+const propagateMode = fc.constantFrom("change_one" as const, "change_later" as const, "change_all" as const);
+
 const durable: fc.Arbitrary<Command> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc
+      .tuple(messageId, edits, propagateMode, userId)
+      .map(([id, wish, mode, callerId]) => editCommand(id, { ...wish, propagateMode: mode }, callerId)),
+  },
+  fc.tuple(messageId, userId).map((args) => deleteCommand(...args)),
+  fc
+    .tuple(fc.constantFrom("add" as const, "remove" as const), messageId, fc.constantFrom("smile", "tada"), userId)
+    .map((args) => reactCommand(...args)),
   { weight: 6, arbitrary: fc.tuple(topic, text, userId, channelId).map((args) => commands.post(...args)) },
   {
     weight: 2,
@@ -66,6 +93,32 @@ const durable: fc.Arbitrary<Command> = fc.oneof(
   // Nearly always possible, so that people do come and go.
   { weight: 2, arbitrary: userId.map((id) => commands.unsubscribe(["general"], null, id)) },
   { weight: 2, arbitrary: userId.map((id) => commands.subscribe(["general", "Sales"], null, id)) },
+  userId.map((id) => commands.subscribe(["general", "Sales"], [3, 4, 5], id, true)),
+  fc.tuple(fc.array(channelName, { maxLength: 2 }), fc.array(channelName, { maxLength: 2 }), userId).map((args) => {
+    const [joined, removeNames, id] = args;
+    const add = commands.subscribe(joined, null, id).params;
+    return command({ actor: "realm" }, "subscriptions.update", { add, removeNames }, id);
+  }),
+  fc
+    .tuple(channelId, fc.boolean(), fc.constantFrom("is_muted" as const, "push_notifications" as const), userId)
+    .map(([channel, value, property, id]) => {
+      const changes = [{ channelId: channel, property, value }];
+      return command({ actor: "user", id }, "subscription-settings.change", { changes }, id);
+    }),
+  fc
+    .tuple(channelId, fc.boolean())
+    .map(([id, isDefault]) => command({ actor: "realm" }, "default-channels.set", { channelId: id, isDefault }, 2)),
+  fc
+    .tuple(channelId, topic, fc.constantFrom(0 as const, 1 as const, 3 as const), userId)
+    .map(([channel, name, policy, id]) => {
+      const params = { channel, topic: name, policy, unknown: refuse.invalidChannelId() };
+      return command({ actor: "user", id }, "user-topics.set", params, id);
+    }),
+  fc.tuple(channelId, topic, channelId, topic, fc.boolean()).map(([channel, name, other, target, isMerge]) => {
+    const places = { from: { channelId: channel, topic: name }, to: { channelId: other, topic: target } };
+    const params = { ...places, isMerge, phase: "target" as const, afterUserId: 0 };
+    return command({ actor: "realm" }, "user-topics.move", params, null);
+  }),
   fc.tuple(userId, queueId).map((args) => commands.register(...args)),
   fc
     .tuple(userId, queueId)
@@ -95,6 +148,7 @@ const durable: fc.Arbitrary<Command> = fc.oneof(
     .tuple(settings, userId)
     .map(([changed, id]) => command({ actor: "realm" }, "realm.change-settings-defaults", { settings: changed }, id)),
   fc.tuple(topic, deadline, channelId).map((args) => commands.deleteTopic(...args)),
+  { weight: 6, arbitrary: groupCommands },
 );
 
 const throwing: fc.Arbitrary<Command> = fc.oneof(

@@ -230,10 +230,11 @@ export const commands = {
     names: readonly string[],
     principals: readonly number[] | null,
     callerId = ownerId,
+    tellsOthers = false,
   ): Command<"subscriptions.add"> => {
     const { name: _name, description: _text, renderedDescription: _html, ...template } = channelOf("");
     const channels = names.map((name) => ({ name, description: null, renderedDescription: "", color: null }));
-    const params = { channels, principals, areErrorsFatal: true, template };
+    const params = { channels, principals, areErrorsFatal: true, tellsOthers, template };
     return command({ actor: "realm" }, "subscriptions.add", params, callerId);
   },
   unsubscribe: (

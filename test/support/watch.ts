@@ -16,27 +16,28 @@ import type { Socket } from "./socket.ts";
 interface Variant {
   readonly includesSubscribers: boolean;
   readonly isModern: boolean;
+  /** Events and state; without it, all that a mirror follows. */
+  readonly types?: readonly string[];
 }
 
 const rich: Variant = { includesSubscribers: true, isModern: true };
 const plain: Variant = { includesSubscribers: false, isModern: false };
 
-function paramsOf({ includesSubscribers, isModern }: Variant) {
+function paramsOf({ includesSubscribers, isModern, types = mirroredTypes }: Variant) {
   return {
-    event_types: mirroredTypes,
+    event_types: types,
+    fetch_event_types: types,
     include_subscribers: String(includesSubscribers),
     slim_presence: isModern,
     client_capabilities: {
       notification_settings_null: true,
       simplified_presence_events: isModern,
       user_list_incomplete: isModern,
+      include_deactivated_groups: isModern,
       archived_channels: isModern,
     },
   };
 }
-
-/** Types of state that hold the caller's own id, too. */
-const fetched = { fetch_event_types: mirroredTypes };
 
 class Watcher {
   readonly client: Client;
@@ -56,15 +57,15 @@ class Watcher {
   /** Follows live with one queue; a second one from the same moment is read at the end. */
   static async of(client: Client, variant: Variant): Promise<Watcher> {
     const socket = await connect(client);
-    const state = await socket.ask({ type: "register", ...paramsOf(variant), ...fetched });
-    const queue = await client.register({ ...paramsOf(variant), ...fetched });
+    const state = await socket.ask({ type: "register", ...paramsOf(variant) });
+    const queue = await client.register(paramsOf(variant));
     return new Watcher(client, variant, { socket, state, queue });
   }
 
   /** Compares, key by key, what events made of the state with a fresh one. */
   async check(t: Test, title: string, fence: number): Promise<void> {
     await this.#socket.event((event) => event.message?.id === fence);
-    const fresh = pictureOf(await this.client.register({ ...paramsOf(this.variant), ...fetched }));
+    const fresh = pictureOf(await this.client.register(paramsOf(this.variant)));
     const live = new Mirror(this.#state, this.variant);
     live.apply(this.#socket.events);
     const repeated = new Mirror(this.#queue, this.variant);
@@ -88,7 +89,12 @@ export interface Stage {
 export type Play = (stage: Stage) => Promise<void>;
 
 /** Watches a play with an owner and a member in both variants. @param prepare what happens before anybody watches */
-export async function watch(t: Test, play: Play, prepare: Play = async () => undefined): Promise<void> {
+export async function watch(
+  t: Test,
+  play: Play,
+  prepare: Play = async () => undefined,
+  types: readonly string[] = mirroredTypes,
+): Promise<void> {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
   const [member, other] = await Promise.all([personOf(server, "member"), personOf(server, "other")]);
@@ -105,7 +111,7 @@ export async function watch(t: Test, play: Play, prepare: Play = async () => und
     [member, rich],
     [member, plain],
   ] as const) {
-    watchers.push(await Watcher.of(client, variant));
+    watchers.push(await Watcher.of(client, { ...variant, types }));
   }
   await play({ server, clock, owner, member, other });
   // News of who is online are held back for a moment.
@@ -113,6 +119,6 @@ export async function watch(t: Test, play: Play, prepare: Play = async () => und
   const { body } = await owner.post("/messages", { type: "direct", to: [member.userId], content: "the end" });
   for (const watcher of watchers) {
     const who = watcher.client === owner ? "owner" : "member";
-    await watcher.check(t, `${who} ${watcher.variant === rich ? "rich" : "plain"}`, body.id);
+    await watcher.check(t, `${who} ${watcher.variant.isModern ? "rich" : "plain"}`, body.id);
   }
 }

@@ -5,11 +5,12 @@ import { limits } from "../../../schemas/limits.ts";
 import { checkMessagesMatchNarrow, getMessage, getMessages, getStreamTopics } from "../../../schemas/messages.ts";
 import type { MessageRecord, UserRecord } from "../../../schemas/records.ts";
 import { lookUp } from "../../domain/look-up.ts";
-import { type Narrowed, readNarrow, termsOf, unreadOf } from "../../domain/narrow.ts";
+import { type Narrowed, readNarrow, termsOf } from "../../domain/narrow.ts";
 import { canReadMessage, hasContentAccess } from "../../domain/permissions.ts";
 import { isForSpectators, isSpectator, spectator } from "../../domain/spectator.ts";
 import type { View } from "../../domain/view.ts";
 import { channelTopics } from "../../queries/channel-topics.ts";
+import { firstUnread } from "../../queries/first-unread.ts";
 import { firstMessageSince } from "../../queries/message-anchors.ts";
 import { type Fetched, type FetchRange, fetchMessages, MessageWalk } from "../../queries/message-fetch.ts";
 import { matchFields, messageForReader } from "../../queries/message-views.ts";
@@ -200,9 +201,9 @@ interface Anchoring {
 /** The first match that is meant; where there is none, the newest (public API). */
 async function anchorId(anchor: Anchor, { view, reader, narrowed, walk }: Anchoring): Promise<number> {
   if (typeof anchor === "number") return anchor;
-  const { messages } =
-    anchor === "first-unread"
-      ? await new MessageWalk(view, reader, unreadOf(view, reader, narrowed), walk.isAbandoned).collect(0, 1, 1)
-      : await walk.collect(firstMessageSince(view, anchor.since), 1, 1);
+  if (anchor === "first-unread") {
+    return (await firstUnread(view, reader, narrowed, walk.isAbandoned)) ?? newestAnchor;
+  }
+  const { messages } = await walk.collect(firstMessageSince(view, anchor.since), 1, 1);
   return messages[0]?.id ?? newestAnchor;
 }

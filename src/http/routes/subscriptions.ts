@@ -1,8 +1,24 @@
-/** Who is in which channel (public API: get-subscriptions, subscribe, unsubscribe). */
-import { command } from "../../../actors/commands.ts";
-import { refuse } from "../../../schemas/errors.ts";
-import { getSubscriptions, subscribe, unsubscribe } from "../../../schemas/subscriptions.ts";
+/** Who is in which channel, and a person's own settings for each (public API: get-subscriptions, subscribe, unsubscribe, ...). */
+import { command, type SubscribeRequest, type SubscriptionSetting } from "../../../actors/commands.ts";
+import type { ParamsOf } from "../../../schemas/endpoint.ts";
+import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import type { UserRecord } from "../../../schemas/records.ts";
+import {
+  getSubscribers,
+  getSubscriptionStatus,
+  getSubscriptions,
+  subscribe,
+  subscriptionNotificationNames,
+  unsubscribe,
+  updateSubscriptionSettings,
+  updateSubscriptions,
+} from "../../../schemas/subscriptions.ts";
+import { isColor } from "../../domain/colors.ts";
+import { canAccessUser } from "../../domain/people.ts";
+import { hasMetadataAccess } from "../../domain/permissions.ts";
+import type { View } from "../../domain/view.ts";
 import { subscribedChannels, subscriptionBody } from "../../queries/channels.ts";
+import { subscriberIds } from "../../queries/subscriptions.ts";
 import { bind, callerOf } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
 import { type ChannelRouteOptions, channelTemplate, describe } from "./channels.ts";
@@ -14,7 +30,7 @@ export function subscriptionRoutes(options: ChannelRouteOptions) {
       const subscribed = subscribedChannels(view, callerOf(call)).filter(({ channel }) => !channel.isArchived);
       const bodies = subscribed.map(({ subscription, channel }) =>
         subscriptionBody(view, subscription, channel, {
-          includeSubscribers: call.params.include_subscribers !== "false",
+          subscriberLists: call.params.include_subscribers,
           allowsNullNotifications: true,
         }),
       );
@@ -27,20 +43,14 @@ export function subscriptionRoutes(options: ChannelRouteOptions) {
         subscriptions,
         principals,
         authorization_errors_fatal: areErrorsFatal,
-        send_new_subscription_messages: _unused,
+        send_new_subscription_messages: tellsOthers,
         ...settings
       } = call.params;
       if (subscriptions.length === 0) return refuse.badRequest("Nothing to do. Specify at least one channel.");
-      const channels = subscriptions.map((wanted) => {
-        const described = describe(call.realm.view, caller, wanted.description ?? "");
-        return { name: wanted.name.trim(), color: wanted.color ?? null, ...described };
-      });
-      const params = {
-        channels,
-        principals: principals ?? null,
-        areErrorsFatal,
-        template: channelTemplate(settings, options),
-      };
+      const channels = readWanted(call.realm.view, caller, subscriptions);
+      if ("kind" in channels) return channels;
+      const template = channelTemplate(settings, options);
+      const params = { channels, principals: principals ?? null, areErrorsFatal, tellsOthers, template };
       return call.realm.dispatcher.ask(command({ actor: "realm" }, "subscriptions.add", params, caller.id), call.claim);
     }),
 
@@ -49,5 +59,88 @@ export function subscriptionRoutes(options: ChannelRouteOptions) {
       const asked = command({ actor: "realm" }, "subscriptions.remove", params, callerOf(call).id);
       return call.realm.dispatcher.ask(asked, call.claim);
     }),
+
+    bind(updateSubscriptions, (call) => {
+      const { add: wanted = [], delete: removeNames } = call.params;
+      const caller = callerOf(call);
+      if (wanted.length + removeNames.length === 0) {
+        return refuse.badRequest('Nothing to do. Specify at least one of "add" or "delete".');
+      }
+      const channels = readWanted(call.realm.view, caller, wanted);
+      if ("kind" in channels) return channels;
+      const template = channelTemplate(plainChannel, options);
+      const add = { channels, principals: null, areErrorsFatal: true, tellsOthers: true, template };
+      const asked = command({ actor: "realm" }, "subscriptions.update", { add, removeNames }, caller.id);
+      return call.realm.dispatcher.ask(asked, call.claim);
+    }),
+
+    bind(updateSubscriptionSettings, (call) => {
+      const changes: SubscriptionSetting[] = [];
+      for (const entry of call.params.subscription_data) {
+        const change = readSetting(entry);
+        if ("kind" in change) return change;
+        changes.push(change);
+      }
+      const { id } = callerOf(call);
+      const asked = command({ actor: "user", id }, "subscription-settings.change", { changes }, id);
+      return call.realm.dispatcher.ask(asked, call.claim);
+    }),
+
+    bind(getSubscribers, (call) => {
+      const channelId = knownChannel(call.realm.view, callerOf(call), call.params.stream_id);
+      return channelId === null
+        ? refuse.invalidChannelId()
+        : ok({ subscribers: subscriberIds(call.realm.view, channelId) });
+    }),
+
+    bind(getSubscriptionStatus, (call) => {
+      const { view } = call.realm;
+      const caller = callerOf(call);
+      const user = view.users.get(call.params.user_id);
+      if (user === undefined || !canAccessUser(view, caller, user)) return refuse.noSuchUser();
+      const channelId = knownChannel(view, caller, call.params.stream_id);
+      if (channelId === null) return refuse.invalidChannelId();
+      return ok({ is_subscribed: view.subscriptions.isSubscribed(user.id, channelId) });
+    }),
   ];
+}
+
+/** What PATCH makes channels of, which cannot say more. */
+const plainChannel = { announce: false, invite_only: false, is_web_public: false, is_default_stream: false };
+
+type Wanted = ParamsOf<typeof subscribe>["subscriptions"];
+
+function readWanted(view: View, caller: UserRecord, wanted: Wanted): SubscribeRequest["channels"] | Refusal {
+  if (wanted.some(({ color }) => color !== undefined && !isColor(color))) return badColor();
+  return wanted.map(({ name, color, description }) => ({
+    name: name.trim(),
+    color: color ?? null,
+    ...describe(view, caller, description ?? ""),
+  }));
+}
+
+function badColor(): Refusal {
+  return refuse.badRequest("color is not a valid hex color code");
+}
+
+const flags = ["is_muted", "pin_to_top", ...subscriptionNotificationNames] as const;
+
+function readSetting(entry: ParamsOf<typeof updateSubscriptionSettings>["subscription_data"][number]) {
+  const { stream_id: channelId, property: name, value } = entry;
+  if (name === "color") {
+    if (typeof value !== "string") return refuse.badRequest("color is not a string");
+    return isColor(value) ? ({ channelId, property: "color", value } as const) : badColor();
+  }
+  // The older name of the opposite.
+  const isInverse = name === "in_home_view";
+  const property = flags.find((flag) => flag === (isInverse ? "is_muted" : name));
+  if (property === undefined) return refuse.badRequest(`Unknown subscription property: ${name}`);
+  if (typeof value !== "boolean") return refuse.badRequest(`${name} is not a boolean`);
+  return { channelId, property, value: isInverse ? !value : value };
+}
+
+/** null: the caller may not know it (D24). */
+function knownChannel(view: View, caller: UserRecord, id: number): number | null {
+  const channel = view.channels.get(id);
+  return channel !== undefined && hasMetadataAccess(view, caller, channel) ? id : null;
 }

@@ -71,7 +71,7 @@ export class SubscriptionsProjection implements Projection {
     for (const own of this.ofUser(userId)) this.#place(own.channelId, userId, own);
   }
 
-  #applySubscription([userId, channelId]: readonly [number, number], after: SubscriptionRecord | null): void {
+  #applySubscription([channelId, userId]: readonly [number, number], after: SubscriptionRecord | null): void {
     const own = this.#byUser.get(userId);
     if (after === null) {
       own?.delete(channelId);

@@ -9,6 +9,7 @@ import type { GroupRecord } from "../../../schemas/records.ts";
 import { type Delta, type Projection, sortedEntries, sortedNumbers } from "./projection.ts";
 
 const none: ReadonlySet<number> = new Set();
+const noGroups: readonly number[] = [];
 
 export class GroupsProjection implements Projection {
   readonly tables = ["groups", "groupMembers"] as const;
@@ -16,8 +17,11 @@ export class GroupsProjection implements Projection {
   readonly #byName = new Map<string, number>();
   readonly #byFoldedName = new Map<string, readonly number[]>();
   readonly #members = new Map<number, Set<number>>();
-  /** Short lists: most people are in few groups, and a set of each would cost more than it holds. */
-  readonly #groupsOf = new Map<number, readonly number[]>();
+  /**
+   * By the person's id, which are dense: a look-up in a list costs half of one in a map, and every permission asks. Short lists:
+   * most people are in few groups, and a set of each would cost more than it holds.
+   */
+  readonly #groupsOf: (readonly number[] | undefined)[] = [];
   /** Derived; not part of the picture. */
   readonly #scopes = new Map<number, GroupScope>();
 
@@ -64,18 +68,18 @@ export class GroupsProjection implements Projection {
   #place(groupId: number, userId: number, isIn: boolean): void {
     const members = this.#members.get(groupId);
     if (isIn === (members?.has(userId) === true)) return;
-    const own = this.#groupsOf.get(userId) ?? [];
+    const own = this.ofMember(userId);
     if (isIn) {
       if (members === undefined) this.#members.set(groupId, new Set([userId]));
       else members.add(userId);
-      this.#groupsOf.set(userId, [...own, groupId]);
+      // Spreading would reserve room for more.
+      this.#groupsOf[userId] = own.concat(groupId);
       return;
     }
     members?.delete(userId);
     if (members?.size === 0) this.#members.delete(groupId);
     const left = own.filter((id) => id !== groupId);
-    if (left.length === 0) this.#groupsOf.delete(userId);
-    else this.#groupsOf.set(userId, left);
+    this.#groupsOf[userId] = left.length === 0 ? undefined : left;
   }
 
   get(id: number): GroupRecord | undefined {
@@ -117,7 +121,7 @@ export class GroupsProjection implements Projection {
   }
 
   ofMember(userId: number): readonly number[] {
-    return this.#groupsOf.get(userId) ?? [];
+    return this.#groupsOf[userId] ?? noGroups;
   }
 
   picture(): unknown {
@@ -126,7 +130,7 @@ export class GroupsProjection implements Projection {
       byName: sortedEntries(this.#byName),
       byFoldedName: sortedEntries(this.#byFoldedName),
       members: sortedEntries(this.#members).map(([id, members]) => [id, sortedNumbers(members)]),
-      groupsOf: sortedEntries(this.#groupsOf).map(([id, groups]) => [id, sortedNumbers(groups)]),
+      groupsOf: this.#groupsOf.flatMap((groups, id) => (groups === undefined ? [] : [[id, sortedNumbers(groups)]])),
     };
   }
 }

@@ -1,6 +1,7 @@
 /** All projections of one realm: rebuilt from rows when it opens, changed by deltas afterwards (M9). */
 import type { TableName } from "../../../schemas/records.ts";
 import type { Environment } from "../environment.ts";
+import { AlertWordsProjection } from "./alert-words.ts";
 import { BotsProjection } from "./bots.ts";
 import { ChannelsProjection, SubscriptionsProjection } from "./channels.ts";
 import { RealmEmojiProjection } from "./emoji.ts";
@@ -23,6 +24,7 @@ export class RealmProjections {
   readonly queues = new QueuesProjection();
   readonly presence = new PresenceProjection();
   readonly realmEmoji = new RealmEmojiProjection();
+  readonly alertWords = new AlertWordsProjection();
   readonly profiles = new ProfilesProjection();
   readonly linkifiers = new LinkifiersProjection();
   readonly peopleVersions = new PeopleVersions();
@@ -51,6 +53,7 @@ export class RealmProjections {
       this.queues,
       this.presence,
       this.realmEmoji,
+      this.alertWords,
       this.profiles,
       this.linkifiers,
     ];

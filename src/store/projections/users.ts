@@ -8,7 +8,8 @@ export class UsersProjection implements Projection {
   readonly tables = ["users"] as const;
   readonly #byId = new Map<number, UserRecord>();
   readonly #byEmail = new Map<string, number>();
-  readonly #byName = new Map<string, Set<number>>();
+  /** An id alone where there are no namesakes: a set of one would cost more than all else that is kept of a name. */
+  readonly #byName = new Map<string, number | Set<number>>();
   #activeOwners = 0;
 
   check({ row }: Delta): void {
@@ -35,7 +36,8 @@ export class UsersProjection implements Projection {
     this.#byEmail.set(foldEmail(after.email), id);
     const name = fold(after.fullName);
     const namesakes = this.#byName.get(name);
-    if (namesakes === undefined) this.#byName.set(name, new Set([id]));
+    if (namesakes === undefined) this.#byName.set(name, id);
+    else if (typeof namesakes === "number") this.#byName.set(name, new Set([namesakes, id]));
     else namesakes.add(id);
     if (isActiveOwner(after)) this.#activeOwners++;
   }
@@ -43,8 +45,8 @@ export class UsersProjection implements Projection {
   #unname(user: UserRecord): void {
     const name = fold(user.fullName);
     const namesakes = this.#byName.get(name);
-    namesakes?.delete(user.id);
-    if (namesakes?.size === 0) this.#byName.delete(name);
+    if (typeof namesakes === "object") namesakes.delete(user.id);
+    if (namesakes === user.id || (typeof namesakes === "object" && namesakes.size === 0)) this.#byName.delete(name);
   }
 
   get(id: number): UserRecord | undefined {
@@ -57,7 +59,7 @@ export class UsersProjection implements Projection {
   }
 
   named(fullName: string): ReadonlySet<number> {
-    return this.#byName.get(fold(fullName)) ?? nobody;
+    return idsOf(this.#byName.get(fold(fullName)));
   }
 
   all(): Iterable<UserRecord> {
@@ -76,7 +78,7 @@ export class UsersProjection implements Projection {
     return {
       byId: sortedEntries(this.#byId),
       byEmail: sortedEntries(this.#byEmail),
-      byName: sortedEntries(this.#byName).map(([name, ids]) => [name, sortedNumbers(ids)]),
+      byName: sortedEntries(this.#byName).map(([name, ids]) => [name, sortedNumbers(idsOf(ids))]),
       owners: this.#activeOwners,
     };
   }
@@ -87,6 +89,11 @@ function isActiveOwner(user: UserRecord): boolean {
 }
 
 const nobody: ReadonlySet<number> = new Set();
+
+function idsOf(ids: number | ReadonlySet<number> | undefined): ReadonlySet<number> {
+  if (ids === undefined) return nobody;
+  return typeof ids === "number" ? new Set([ids]) : ids;
+}
 
 function foldEmail(email: string): string {
   return email.toLowerCase();

@@ -1,0 +1,44 @@
+/** Whose attention a message calls beside those whom it mentions (records/read-state.ts), decided when it is written. */
+import { limits } from "../../schemas/limits.ts";
+import type { MessageAttentionRecord } from "../../schemas/records.ts";
+import type { View } from "../../src/domain/view.ts";
+
+export interface Written {
+  readonly content: string;
+  readonly senderId: number;
+  readonly mentionsTopic: boolean;
+  /** null: it begins with this message. */
+  readonly conversationId: number | null;
+  readonly channelId: number | null;
+  readonly userIds: readonly number[] | null;
+}
+
+/** null: nobody's, as for nearly every message. */
+export function attentionOf(view: View, written: Written): MessageAttentionRecord | null {
+  const alertedUserIds = alerted(view, written);
+  const participantIds = written.mentionsTopic ? participants(view, written) : [];
+  return alertedUserIds.length + participantIds.length === 0 ? null : { alertedUserIds, participantIds };
+}
+
+/** Only who receives it is alerted. */
+function alerted(view: View, { content, channelId, userIds }: Written): number[] {
+  const found = view.alertWords.alertedBy(content);
+  if (found.size === 0) return [];
+  const receives = (id: number) =>
+    userIds === null ? view.subscriptions.isSubscribed(id, channelId ?? 0) : userIds.includes(id);
+  return [...found].filter(receives).sort((a, b) => a - b);
+}
+
+/** Who had written in the topic, as far back as is looked, and who writes now. */
+function participants(view: View, { senderId, conversationId }: Written): number[] {
+  const senders = new Set([senderId]);
+  const limit = limits.topic_participants_scanned_max;
+  const range = {
+    start: [conversationId ?? 0, Number.MAX_SAFE_INTEGER],
+    end: [conversationId ?? 0],
+    reverse: true,
+    limit,
+  };
+  for (const { row } of view.rows("conversationMessages", range)) senders.add(row.senderId);
+  return [...senders].sort((a, b) => a - b);
+}

@@ -1,0 +1,50 @@
+/** What commands about read state and flags carry (commands.ts). */
+import type { PersonalFlag, ReadFloorRecord } from "../../schemas/records/read-state.ts";
+import type { Ticket } from "../effects.ts";
+
+/** Flags on messages (behaviour 5.2). */
+export interface FlagUpdate {
+  readonly op: "add" | "remove";
+  readonly flag: "read" | PersonalFlag;
+  readonly messageIds: readonly number[];
+  /** Whether one message that cannot be read refuses all; else it is left out. */
+  readonly mustReachAll: boolean;
+  /** What is answered, beside what comes of it. */
+  readonly answer: Readonly<Record<string, unknown>>;
+  readonly countsUpdated: boolean;
+}
+
+/** What is left to tell of a mark: see actors/user/read-state.ts. */
+export interface ReadAnnouncement {
+  readonly place: { readonly channelId: number; readonly conversationId: number | null };
+  /** The place's floor before the mark; null: it had none. */
+  readonly before: ReadFloorRecord | null;
+  /** The mark was that the channel was left. */
+  readonly hasLeft: boolean;
+  /** The next message to look at. */
+  readonly from: number;
+  /** Up to here only exceptions were unread. */
+  readonly start: number;
+  readonly upTo: number;
+}
+
+export interface ReadCommandParams {
+  "message-flags.update": FlagUpdate;
+  "message-flags.continue": FlagUpdate & {
+    readonly progress: {
+      readonly waiting: { readonly ticket: Ticket; readonly boot: number } | null;
+      readonly updated: number;
+      readonly ignoredChannelIds: readonly number[];
+    };
+  };
+  "read-state.mark-all": Record<string, never>;
+  "read-state.mark-channel": { readonly channelId: number };
+  "read-state.mark-topic": {
+    readonly channelId: number;
+    readonly topic: string;
+    readonly mustHaveReceived: boolean;
+  };
+  "read-state.announce": ReadAnnouncement;
+  "read-state.announce-muted": { readonly senderId: number; readonly before: ReadFloorRecord | null };
+  "read-state.sweep": { readonly from: number; readonly upTo: number; readonly at: number };
+}

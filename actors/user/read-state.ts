@@ -1,0 +1,284 @@
+/**
+ * Marking as read (spec 4.16; behaviour 2.16, 8): one row for a place, however much is in it. What is told of it, message by
+ * message, and the rows that are not needed any more, follow apart, slice after slice, where they are many.
+ */
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { fold } from "../../schemas/fold.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { ChannelRecord, ConversationRecord, ReadFloorRecord } from "../../schemas/records.ts";
+import { canReadMessage, hasContentAccess } from "../../src/domain/permissions.ts";
+import { ReadState, type Seen, type Supposed } from "../../src/domain/read-state.ts";
+import { collectUnread } from "../../src/domain/unread.ts";
+import type { View } from "../../src/domain/view.ts";
+import { type Command, command } from "../commands.ts";
+import { callerOf, done, type Outcome } from "../decide.ts";
+import { type Effect, effects } from "../effects.ts";
+import type { ReadAnnouncement } from "./read-commands.ts";
+import { advancedFloor } from "./read-floors.ts";
+import { flagEvents, noteMarks, putFloor } from "./read-rows.ts";
+
+/** A channel, or a topic in one. */
+type MarkedPlace = ReadAnnouncement["place"];
+
+export function markTopicRead(_context: unknown, asked: Command<"read-state.mark-topic">, view: View): Outcome {
+  const { channelId, topic, mustHaveReceived } = asked.params;
+  const channel = channelOf(view, asked);
+  if ("kind" in channel) return channel;
+  const userId = asked.callerId ?? 0;
+  const named = view.row("topicNames", [channelId, fold(topic)]);
+  if (mustHaveReceived && (named === undefined || !hasReceivedAny(view, userId, channelId, named.id))) {
+    return refuse.badRequest(`No such topic '${topic}'`);
+  }
+  return done({}, named === undefined ? [] : markPlace(view, userId, { channelId, conversationId: named.id }));
+}
+
+export function markChannelRead(_context: unknown, asked: Command<"read-state.mark-channel">, view: View): Outcome {
+  const channel = channelOf(view, asked);
+  if ("kind" in channel) return channel;
+  return done({}, markPlace(view, asked.callerId ?? 0, { channelId: channel.id, conversationId: null }));
+}
+
+/** D24: a channel that the caller may not know is as one that is not there. */
+function channelOf(
+  view: View,
+  asked: Command<"read-state.mark-topic"> | Command<"read-state.mark-channel">,
+): ChannelRecord | Refusal {
+  const caller = callerOf(asked, view);
+  const channel = view.channels.get(asked.params.channelId);
+  if (caller === null || channel === undefined || channel.isArchived) return refuse.invalidChannelId();
+  return hasContentAccess(view, caller, channel) ? channel : refuse.invalidChannelId();
+}
+
+/** Behaviour 12.18: what others wrote while one was not there does not make a topic one's own. */
+function hasReceivedAny(view: View, userId: number, channelId: number, conversationId: number): boolean {
+  const stays = view.subscriptions.get(userId, channelId)?.stays ?? [];
+  return stays.some(({ joinedAfterId, leftAtId }) => {
+    const start = [conversationId, joinedAfterId + 1];
+    const end = [conversationId, (leftAtId ?? Number.MAX_SAFE_INTEGER - 1) + 1];
+    return view.keys("conversationMessages", { start, end, limit: 1 }).length > 0;
+  });
+}
+
+function markPlace(view: View, userId: number, place: MarkedPlace): Effect[] {
+  const state = new ReadState(view, userId);
+  const kind = place.conversationId === null ? "channel" : "conversation";
+  const id = place.conversationId ?? place.channelId;
+  const upTo = newestIn(view, place);
+  const start = state.floorOf(place);
+  const found = lookInline(view, userId, state, place, start);
+  if (found !== null && found.length === 0) return [];
+  const floor: ReadFloorRecord = { upTo, at: view.position };
+  const supposed = new ReadState(view, userId, { floors: [{ place: { kind, id }, floor }] });
+  const advanced = kind === "channel" ? null : advancedFloor(view, place.channelId, supposed);
+  const marks = [
+    putFloor(kind, id, userId, floor),
+    ...(advanced === null ? [] : [putFloor("channel", place.channelId, userId, advanced.floor)]),
+    ...noteMarks(view, userId, { newest: Math.max(upTo, advanced?.floor.upTo ?? 0) }),
+  ];
+  if (found !== null) {
+    const spent = found.filter((messageId) => state.exception(messageId) !== undefined);
+    return [
+      ...marks,
+      ...spent.map((messageId) => effects.remove("readExceptions", [userId, messageId])),
+      ...flagEvents(userId, "add", "read", found),
+    ];
+  }
+  const before = state.floor({ kind, id });
+  return [...marks, announceLater(view, userId, { place, before, hasLeft: false, from: 0, start, upTo })];
+}
+
+/** In a turn of its own: who marked waits for the mark alone. */
+function announceLater(view: View, userId: number, announcement: ReadAnnouncement): Effect {
+  return effects.schedule(view.now, command({ actor: "user", id: userId }, "read-state.announce", announcement, null));
+}
+
+function newestIn(view: View, place: MarkedPlace): number {
+  const [table, id] =
+    place.conversationId === null
+      ? (["channelMessages", place.channelId] as const)
+      : (["conversationMessages", place.conversationId] as const);
+  const [last] = view.keys(table, { start: [id, Number.MAX_SAFE_INTEGER], end: [id], reverse: true, limit: 1 });
+  return last?.[1] ?? 0;
+}
+
+/** Ids of what is unread in a place, ascending; null: it is too much to look at while somebody waits. */
+function lookInline(
+  view: View,
+  userId: number,
+  state: ReadState,
+  place: MarkedPlace,
+  start: number,
+): readonly number[] | null {
+  const limit = limits.read_rows_inline_max;
+  const marked = view.keys("readExceptions", { start: [userId], end: [userId, start + 1], limit });
+  const rows = rowsIn(view, place, start + 1, limit);
+  if (marked.length === limit || rows.length === limit) return null;
+  const older = marked.flatMap(([, id]) => candidate(view, place, id) ?? []);
+  const isUnread = ({ seen, conversation }: Candidate) => !state.isRead(seen, conversation);
+  return [...older, ...rows].filter(isUnread).map(({ seen }) => seen.id);
+}
+
+interface Candidate {
+  readonly seen: Seen;
+  readonly conversation: ConversationRecord;
+}
+
+/** The message, if it is in the place. */
+function candidate(view: View, place: MarkedPlace, messageId: number): Candidate | null {
+  const seen = view.row("messages", messageId);
+  const conversation = seen === undefined ? undefined : view.row("conversations", seen.conversationId);
+  if (seen === undefined || conversation === undefined || conversation.channelId !== place.channelId) return null;
+  return place.conversationId === null || place.conversationId === conversation.id ? { seen, conversation } : null;
+}
+
+/** Messages of a place from an id on, ascending. */
+function rowsIn(view: View, { channelId, conversationId }: MarkedPlace, from: number, limit: number): Candidate[] {
+  const candidates = (id: number, { senderId, traits }: Omit<Seen, "id">, inside: number): Candidate[] => {
+    const conversation = view.row("conversations", inside);
+    return conversation === undefined ? [] : [{ seen: { id, senderId, traits }, conversation }];
+  };
+  if (conversationId === null) {
+    const range = { start: [channelId, from], end: [channelId + 1], limit };
+    const rows = view.rows("channelMessages", range);
+    return rows.flatMap(({ key, row }) => candidates(key[1], row, row.conversationId));
+  }
+  const range = { start: [conversationId, from], end: [conversationId + 1], limit };
+  return view.rows("conversationMessages", range).flatMap(({ key, row }) => candidates(key[1], row, conversationId));
+}
+
+/**
+ * One slice of what a mark came to: first what was marked as unread by hand below the floor of then, afterwards what lies
+ * between it and the new one. Who has marked a message otherwise meanwhile is not told of the past.
+ */
+export function announceRead(_context: unknown, asked: Command<"read-state.announce">, view: View): Outcome {
+  const { params } = asked;
+  const userId = (asked.to as { readonly id: number }).id;
+  const limit = limits.read_rows_per_command_max;
+  const isBelow = params.from <= params.start;
+  const slice = isBelow ? markedIn(view, userId, params, limit) : newerIn(view, params, limit);
+  const { place, before, hasLeft } = params;
+  const kind = place.conversationId === null ? "channel" : "conversation";
+  const former: Supposed = {
+    floors: [{ place: { kind, id: place.conversationId ?? place.channelId }, floor: before }],
+    ...(hasLeft ? { remainsIn: place.channelId } : {}),
+  };
+  const was = new ReadState(view, userId, former);
+  const is = new ReadState(view, userId);
+  const user = view.users.get(userId);
+  const told: number[] = [];
+  const spent: Effect[] = [];
+  for (const { seen, conversation } of slice.candidates) {
+    const message = hasLeft ? view.row("messages", seen.id) : undefined;
+    const isShown = !hasLeft || (user !== undefined && message !== undefined && canReadMessage(view, user, message));
+    const isRead = is.isRead(seen, conversation);
+    if (isShown && isRead && !was.isRead(seen, conversation)) told.push(seen.id);
+    if (isRead && is.exception(seen.id) !== undefined && is.isReadAnyway(seen, conversation)) {
+      spent.push(effects.remove("readExceptions", [userId, seen.id]));
+    }
+  }
+  const onward =
+    slice.next > params.upTo
+      ? []
+      : [effects.tell(command(asked.to, "read-state.announce", { ...params, from: slice.next }, null))];
+  return done({}, [...spent, ...flagEvents(userId, "add", "read", told), ...onward]);
+}
+
+interface Slice {
+  readonly candidates: readonly Candidate[];
+  /** Where the next one begins. */
+  readonly next: number;
+}
+
+function markedIn(view: View, userId: number, { place, from, start }: ReadAnnouncement, limit: number): Slice {
+  const keys = view.keys("readExceptions", { start: [userId, from], end: [userId, start + 1], limit });
+  const last = keys.length < limit ? start : (keys.at(-1)?.[1] ?? start);
+  return { candidates: keys.flatMap(([, id]) => candidate(view, place, id) ?? []), next: last + 1 };
+}
+
+function newerIn(view: View, { place, from, upTo }: ReadAnnouncement, limit: number): Slice {
+  const rows = rowsIn(view, place, from, limit).filter(({ seen }) => seen.id <= upTo);
+  const last = rows.length < limit ? upTo : (rows.at(-1)?.seen.id ?? upTo);
+  return { candidates: rows, next: last + 1 };
+}
+
+/** Who left is told what is read by that, where they may still see it; who comes back meanwhile, too. */
+export function leaveRead(view: View, userId: number, channelId: number): Effect[] {
+  const place = { channelId, conversationId: null };
+  const state = new ReadState(view, userId);
+  const start = state.floorOf(place);
+  const upTo = newestIn(view, place);
+  const hasMarked = view.keys("readExceptions", { start: [userId], end: [userId + 1], limit: 1 }).length > 0;
+  if (upTo <= start && !hasMarked) return [];
+  const before = state.floor({ kind: "channel", id: channelId });
+  const announcement = { place, before, hasLeft: true, from: 0, start, upTo: Math.max(upTo, start) };
+  return [effects.tell(command({ actor: "user", id: userId }, "read-state.announce", announcement, null))];
+}
+
+/** POST /mark_all_as_read: one row and one event, which names no messages. */
+export function markAllRead(_context: unknown, asked: Command<"read-state.mark-all">, view: View): Outcome {
+  const caller = callerOf(asked, view);
+  if (caller === null) return refuse.noSuchUser();
+  const upTo = view.counter("message");
+  const hasExceptions = view.keys("readExceptions", { start: [caller.id], end: [caller.id + 1], limit: 1 }).length > 0;
+  const answer = { complete: true };
+  if (!hasExceptions && new ReadState(view, caller.id).marks.upTo === upTo) return done(answer, []);
+  const body = { op: "add", operation: "add", flag: "read", messages: [], all: true };
+  const sweep = command(asked.to, "read-state.sweep", { from: 0, upTo, at: view.position }, null);
+  return done(answer, [
+    ...noteMarks(view, caller.id, { newest: upTo, upTo, at: view.position }),
+    effects.emit("update_message_flags", body, { to: "users", ids: [caller.id] }),
+    ...(hasExceptions ? [effects.schedule(view.now, sweep)] : []),
+  ]);
+}
+
+/** Exceptions that the mark of everything has made needless. */
+export function sweepExceptions(_context: unknown, asked: Command<"read-state.sweep">, view: View): Outcome {
+  const { from, upTo, at } = asked.params;
+  const userId = (asked.to as { readonly id: number }).id;
+  const limit = limits.read_rows_per_command_max;
+  const rows = view.rows("readExceptions", { start: [userId, from], end: [userId, upTo + 1], limit });
+  const spent = rows.filter(({ row }) => row.isRead || row.at < at);
+  const onward = { ...asked.params, from: (rows.at(-1)?.key[1] ?? upTo) + 1 };
+  return done({}, [
+    ...spent.map(({ key }) => effects.remove("readExceptions", key)),
+    ...(rows.length < limit ? [] : [effects.tell(command(asked.to, "read-state.sweep", onward, null))]),
+  ]);
+}
+
+/** What somebody who is muted wrote is read, and what they write from now on (behaviour 5.1). */
+export function muteSender(view: View, userId: number, senderId: number): Effect[] {
+  const before = new ReadState(view, userId).floor({ kind: "sender", id: senderId });
+  const announcement = command({ actor: "user", id: userId }, "read-state.announce-muted", { senderId, before }, null);
+  return [
+    putFloor("sender", senderId, userId, { upTo: Number.MAX_SAFE_INTEGER, at: view.position }),
+    ...noteMarks(view, userId, { newest: 0, hasSenderFloors: true }),
+    effects.schedule(view.now, announcement),
+  ];
+}
+
+/** What they wrote while they were muted stays read. */
+export function unmuteSender(view: View, userId: number, senderId: number): Effect[] {
+  const floor = new ReadState(view, userId).floor({ kind: "sender", id: senderId });
+  if (floor === null) return [];
+  const upTo = view.counter("message");
+  return [putFloor("sender", senderId, userId, { upTo, at: floor.at }), ...noteMarks(view, userId, { newest: upTo })];
+}
+
+export function announceMuted(_context: unknown, asked: Command<"read-state.announce-muted">, view: View): Outcome {
+  const { senderId, before } = asked.params;
+  const userId = (asked.to as { readonly id: number }).id;
+  const former: Supposed = { floors: [{ place: { kind: "sender", id: senderId }, floor: before }] };
+  const is = new ReadState(view, userId);
+  const told = collectUnread(view, userId, former).messages.filter(({ id, conversation, traits }) => {
+    return view.row("messages", id)?.senderId === senderId && is.isRead({ id, senderId, traits }, conversation);
+  });
+  const ids = told.map(({ id }) => id);
+  const pieces = Math.ceil(ids.length / limits.event_ids_per_piece_max);
+  return done(
+    {},
+    Array.from({ length: pieces }, (_, index) => {
+      const first = index * limits.event_ids_per_piece_max;
+      return flagEvents(userId, "add", "read", ids.slice(first, first + limits.event_ids_per_piece_max));
+    }).flat(),
+  );
+}

@@ -1,0 +1,145 @@
+/**
+ * Everything that somebody has not read, newest first up to a bound (behaviour 8). Only what lies above floors is opened: a
+ * channel is walked from its newest message down to its floor; one that holds much above it which is read already is walked
+ * topic by topic from there on.
+ */
+import { limits } from "../../schemas/limits.ts";
+import type { ConversationRecord, MessageIndexRecord, ReadExceptionRecord } from "../../schemas/records.ts";
+import { canReadMessage } from "./permissions.ts";
+import { ReadState, type Supposed } from "./read-state.ts";
+import type { View } from "./view.ts";
+
+export interface UnreadMessage {
+  readonly id: number;
+  readonly conversation: ConversationRecord;
+  /** As in the message's row. */
+  readonly traits: number;
+}
+
+export interface Unread {
+  /** Ascending. */
+  readonly messages: readonly UnreadMessage[];
+  /** There are older ones. */
+  readonly isTruncated: boolean;
+}
+
+export function collectUnread(view: View, userId: number, supposed: Supposed = {}): Unread {
+  const messages = new Collector(view, userId, supposed).collect().sort((a, b) => a.id - b.id);
+  const most = limits.unread_messages_shown_max;
+  return { messages: messages.slice(-most), isTruncated: messages.length > most };
+}
+
+const rowsPerSeek = 1000;
+
+class Collector {
+  readonly #view: View;
+  readonly #userId: number;
+  readonly #state: ReadState;
+  readonly #remainsIn: number | null;
+  readonly #found: UnreadMessage[] = [];
+  /** Those that were marked as unread are found by that. */
+  readonly #marked = new Set<number>();
+
+  constructor(view: View, userId: number, supposed: Supposed) {
+    this.#view = view;
+    this.#userId = userId;
+    this.#remainsIn = supposed.remainsIn ?? null;
+    this.#state = new ReadState(view, userId, supposed);
+  }
+
+  collect(): UnreadMessage[] {
+    this.#collectMarked();
+    for (const { channelId, isActive } of this.#view.subscriptions.ofUser(this.#userId)) {
+      if (isActive || channelId === this.#remainsIn) this.#collectChannel(channelId);
+    }
+    const range = {
+      start: [this.#userId + 1],
+      end: [this.#userId],
+      reverse: true,
+      limit: limits.known_conversations_max,
+    };
+    for (const [, id] of this.#view.keys("directConversations", range)) this.#collectDirect(id);
+    return this.#found;
+  }
+
+  /** Messages may be marked as unread wherever they are. */
+  #collectMarked(): void {
+    const limit = limits.read_exceptions_at_once_max;
+    const exceptions = new Map<number, ReadExceptionRecord>();
+    const range = { start: [this.#userId + 1], end: [this.#userId], reverse: true, limit };
+    for (const { key, row } of this.#view.rows("readExceptions", range)) exceptions.set(key[1], row);
+    if (exceptions.size < limit) this.#state.useExceptions(exceptions);
+    const user = this.#view.users.get(this.#userId);
+    for (const [id, exception] of exceptions) {
+      const message = exception.isRead ? undefined : this.#view.row("messages", id);
+      const conversation = message === undefined ? undefined : this.#view.row("conversations", message.conversationId);
+      if (message === undefined || conversation === undefined || user === undefined) continue;
+      this.#marked.add(id);
+      if (canReadMessage(this.#view, user, message)) this.#look(id, message, conversation);
+    }
+  }
+
+  #look(id: number, { senderId, traits }: MessageIndexRecord, conversation: ConversationRecord): void {
+    if (!this.#state.isRead({ id, senderId, traits }, conversation)) this.#found.push({ id, conversation, traits });
+  }
+
+  #collectChannel(channelId: number): void {
+    const floor = this.#state.floorOf({ channelId, conversationId: null });
+    let below = Number.MAX_SAFE_INTEGER;
+    let scanned = 0;
+    const enough = this.#found.length + limits.unread_messages_shown_max;
+    while (this.#found.length <= enough) {
+      const range = { start: [channelId, below - 1], end: [channelId, floor], reverse: true, limit: rowsPerSeek };
+      const rows = this.#view.rows("channelMessages", range);
+      for (const { key, row } of rows) {
+        const conversation = this.#marked.has(key[1]) ? undefined : this.#view.row("conversations", row.conversationId);
+        if (conversation !== undefined) this.#look(key[1], row, conversation);
+      }
+      if (rows.length < rowsPerSeek) return;
+      scanned += rows.length;
+      below = rows.at(-1)?.key[1] ?? 0;
+      if (scanned >= limits.unread_rows_scanned_max) {
+        this.#collectTopics(channelId, below);
+        return;
+      }
+    }
+  }
+
+  /** What is older than `below`, for channels in which much is read of what is above the floor. */
+  #collectTopics(channelId: number, below: number): void {
+    let last: string | null = null;
+    for (;;) {
+      const start: (number | string)[] = last === null ? [channelId] : [channelId, last];
+      const topics = this.#view.rows("topicNames", { start, end: [channelId + 1], limit: rowsPerSeek });
+      // A slice begins with the topic that the one before ended with.
+      for (const { key, row } of topics) if (key[1] !== last) this.#collectConversation(row.id, below);
+      if (topics.length < rowsPerSeek) return;
+      last = topics.at(-1)?.key[1] ?? null;
+    }
+  }
+
+  #collectDirect(id: number): void {
+    this.#collectConversation(id, Number.MAX_SAFE_INTEGER);
+  }
+
+  #collectConversation(conversationId: number, below: number): void {
+    const conversation = this.#view.row("conversations", conversationId);
+    if (conversation === undefined) return;
+    const floor = this.#state.floorOf({ channelId: conversation.channelId, conversationId });
+    if (conversation.lastMessageId <= floor) return;
+    let before = below;
+    const enough = this.#found.length + limits.unread_messages_shown_max;
+    while (this.#found.length <= enough && before - 1 > floor) {
+      const range = {
+        start: [conversationId, before - 1],
+        end: [conversationId, floor],
+        reverse: true,
+        limit: rowsPerSeek,
+      };
+      const rows = this.#view.rows("conversationMessages", range);
+      for (const { key, row } of rows) if (!this.#marked.has(key[1])) this.#look(key[1], row, conversation);
+      if (rows.length < rowsPerSeek) return;
+      before = rows.at(-1)?.key[1] ?? 0;
+    }
+  }
+}

@@ -1,0 +1,158 @@
+/** Flags, marks and receipts of messages (spec 4.16; behaviour 2.16, 5.2, 8). */
+import { type CommandParams, command } from "../../../actors/commands.ts";
+import type { ParamsOf } from "../../../schemas/endpoint.ts";
+import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { limits } from "../../../schemas/limits.ts";
+import {
+  getReadReceipts,
+  markAllAsRead,
+  markStreamAsRead,
+  markTopicAsRead,
+  updateMessageFlags,
+  updateMessageFlagsForNarrow,
+} from "../../../schemas/message-flags.ts";
+import { type PersonalFlag, personalFlags } from "../../../schemas/records/read-state.ts";
+import { lookUp } from "../../domain/look-up.ts";
+import { readNarrow, termsOf } from "../../domain/narrow.ts";
+import { canReadMessage } from "../../domain/permissions.ts";
+import { meantTopic } from "../../domain/topics.ts";
+import { firstUnread } from "../../queries/first-unread.ts";
+import { fetchMessages, MessageWalk } from "../../queries/message-fetch.ts";
+import { readReceipts } from "../../queries/read-receipts.ts";
+import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/entry.ts";
+
+type NarrowParams = ParamsOf<typeof updateMessageFlagsForNarrow>;
+type FlagUpdate = CommandParams["message-flags.update"];
+
+export const messageFlagRoutes = [
+  bind(updateMessageFlags, (call) => {
+    const { messages } = call.params;
+    const change = readChange(call.params);
+    if ("kind" in change) return change;
+    return update(call, {
+      ...change,
+      messageIds: messages,
+      mustReachAll: true,
+      answer: { messages },
+      countsUpdated: false,
+    });
+  }),
+
+  bind(updateMessageFlagsForNarrow, updateInNarrow),
+
+  bind(markAllAsRead, (call) => {
+    const { id } = callerOf(call);
+    return call.realm.dispatcher.ask(command({ actor: "user", id }, "read-state.mark-all", {}, id), call.claim);
+  }),
+
+  bind(markStreamAsRead, (call) => {
+    const { id } = callerOf(call);
+    const params = { channelId: call.params.stream_id };
+    return call.realm.dispatcher.ask(command({ actor: "user", id }, "read-state.mark-channel", params, id), call.claim);
+  }),
+
+  bind(markTopicAsRead, (call) => {
+    const { id } = callerOf(call);
+    const { stream_id: channelId, topic_name: name } = call.params;
+    // An empty name is the empty topic, whether there is one or not (behaviour 2.16).
+    const params = { channelId, topic: meantTopic(call.realm.view, name), mustHaveReceived: name !== "" };
+    return call.realm.dispatcher.ask(command({ actor: "user", id }, "read-state.mark-topic", params, id), call.claim);
+  }),
+
+  bind(getReadReceipts, async (call) => {
+    const { view } = call.realm;
+    const caller = callerOf(call);
+    const message = view.row("messages", call.params.message_id);
+    const conversation = message === undefined ? undefined : view.row("conversations", message.conversationId);
+    if (message === undefined || conversation === undefined || !canReadMessage(view, caller, message)) {
+      return refuse.invalidMessage();
+    }
+    if (view.realm.settings["enable_read_receipts"] === false) {
+      return refuse.badRequest("Read receipts are disabled in this organization.");
+    }
+    return ok({ user_ids: await readReceipts(view, caller, message, conversation) });
+  }),
+];
+
+function update(call: Call, change: FlagUpdate) {
+  const { id } = callerOf(call);
+  return call.realm.dispatcher.ask(command({ actor: "user", id }, "message-flags.update", change, id), call.claim);
+}
+
+/** Flags that follow from what a message says, or from who received it. */
+const derivedFlags: ReadonlySet<string> = new Set([
+  "mentioned",
+  "stream_wildcard_mentioned",
+  "topic_wildcard_mentioned",
+  "wildcard_mentioned",
+  "has_alert_word",
+  "historical",
+]);
+
+function isEditable(flag: string): flag is "read" | PersonalFlag {
+  return flag === "read" || Object.hasOwn(personalFlags, flag);
+}
+
+function readChange({ flag, op }: { flag: string; op: string }): Pick<FlagUpdate, "flag" | "op"> | Refusal {
+  if (derivedFlags.has(flag)) return refuse.badRequest(`Flag not editable: '${flag}'`);
+  if (!isEditable(flag)) return refuse.badRequest(`Invalid flag: '${flag}'`);
+  if (op !== "add" && op !== "remove") return refuse.badRequest(`Invalid message flag operation: '${op}'`);
+  return { flag, op };
+}
+
+/** The range is looked up before the turn; what is deleted in between is left out. */
+async function updateInNarrow(call: Call<NarrowParams>): Promise<Handled> {
+  const { view } = call.realm;
+  const { params } = call;
+  const change = readChange(params);
+  if ("kind" in change) return change;
+  const reader = callerOf(call);
+  const narrowed = readNarrow(view, reader, termsOf(params.narrow ?? []));
+  if ("kind" in narrowed) return narrowed;
+  let isAbandoned = false;
+  call.onAbort(() => {
+    isAbandoned = true;
+  });
+  const { before, after } = clamped(params);
+  if (!params.include_anchor && before > 0 && after > 0) {
+    return refuse.badRequest("The anchor can only be excluded at an end of the range");
+  }
+  const anchor = await anchorOf(params.anchor, () => firstUnread(view, reader, narrowed, () => isAbandoned));
+  if (typeof anchor !== "number") return anchor;
+  const range = { anchor, before, after, includesAnchor: params.include_anchor };
+  const fetched = await fetchMessages(new MessageWalk(view, reader, narrowed, () => isAbandoned), range);
+  const messageIds = fetched.messages.map(({ id }) => id);
+  return update(call, {
+    ...change,
+    messageIds,
+    mustReachAll: false,
+    answer: {
+      processed_count: messageIds.length,
+      first_processed_id: messageIds[0] ?? null,
+      last_processed_id: messageIds.at(-1) ?? null,
+      found_oldest: anchor === 0 || fetched.foundOldest,
+      found_newest: anchor === newestAnchor || fetched.foundNewest,
+    },
+    countsUpdated: true,
+  });
+}
+
+/** Behaviour 1.8: what is more than an update takes is cut, from where there is more than half of it. */
+function clamped({ num_before: before, num_after: after }: NarrowParams) {
+  const most = limits.flagged_messages_per_narrow_max;
+  const fewer = Math.min(before, Math.max(most - after, Math.floor(most / 2)));
+  return { before: fewer, after: Math.min(after, most - fewer) };
+}
+
+/** Larger than any id; what `newest` stands for (behaviour 5.4). */
+const newestAnchor = 10_000_000_000_000_000 - 1;
+
+async function anchorOf(anchor: string, findUnread: () => Promise<number | null>): Promise<number | Refusal> {
+  const given = anchor.replaceAll('"', "");
+  if (given === "first_unread") return (await findUnread()) ?? newestAnchor;
+  const named = lookUp({ newest: newestAnchor, oldest: 0 }, given);
+  if (named !== undefined) return named;
+  if (!/^-?\d{1,20}$/.test(given)) return refuse.badRequest("Invalid anchor");
+  return Math.min(Math.max(0, Number(given)), newestAnchor);
+}

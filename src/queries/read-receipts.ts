@@ -1,0 +1,46 @@
+/**
+ * Who has read a message (public API: get-read-receipts): computed from what people have read, in slices, so that a channel
+ * with many subscribers delays nobody.
+ */
+import { limits } from "../../schemas/limits.ts";
+import type { ConversationRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import { userSetting } from "../../schemas/user-settings.ts";
+import { canAccessUser } from "../domain/people.ts";
+import { isReceived, ReadState } from "../domain/read-state.ts";
+import type { View } from "../domain/view.ts";
+
+/** Ascending ids: never the sender's, nor of anybody who does not share it, or who has muted the caller or is muted by them. */
+export async function readReceipts(
+  view: View,
+  caller: UserRecord,
+  message: MessageRecord,
+  conversation: ConversationRecord,
+): Promise<number[]> {
+  const receivers = [...(conversation.userIds ?? view.subscriptions.ofChannel(conversation.channelId ?? 0))];
+  const found: number[] = [];
+  for (let first = 0; first < receivers.length; first += limits.read_receipts_per_pass_max) {
+    if (first > 0) await new Promise<void>((resolve) => setImmediate(resolve));
+    for (const id of receivers.slice(first, first + limits.read_receipts_per_pass_max)) {
+      const reader = view.users.get(id);
+      if (reader !== undefined && isShown(view, caller, reader, message, conversation)) found.push(id);
+    }
+  }
+  return found.sort((a, b) => a - b);
+}
+
+function isShown(
+  view: View,
+  caller: UserRecord,
+  reader: UserRecord,
+  message: MessageRecord,
+  conversation: ConversationRecord,
+): boolean {
+  if (reader.id === message.senderId || !reader.isActive || !userSetting(reader, "send_read_receipts")) return false;
+  if (!isReceived(view, reader, message) || !new ReadState(view, reader.id).isRead(message, conversation)) return false;
+  const areStrangers = isMutedBy(view, caller.id, reader.id) || isMutedBy(view, reader.id, caller.id);
+  return !areStrangers && canAccessUser(view, caller, reader);
+}
+
+function isMutedBy(view: View, userId: number, mutedUserId: number): boolean {
+  return view.row("mutedUsers", [userId, mutedUserId]) !== undefined;
+}

@@ -1,0 +1,116 @@
+/** What POST /register says of unread and starred messages (behaviour 8; OpenAPI, register: unread_msgs, starred_messages). */
+import { fold } from "../../schemas/fold.ts";
+import { limits } from "../../schemas/limits.ts";
+import { hasTrait } from "../../schemas/message-traits.ts";
+import { personalFlags } from "../../schemas/records/read-state.ts";
+import type { ConversationRecord, UserRecord } from "../../schemas/records.ts";
+import { isMentioned, isWildcardMentioned } from "../domain/message-flags.ts";
+import { canReadMessage } from "../domain/permissions.ts";
+import { compareText } from "../domain/text.ts";
+import { shownTopic } from "../domain/topics.ts";
+import { collectUnread, type UnreadMessage } from "../domain/unread.ts";
+import { isTopicMuted } from "../domain/user-topics.ts";
+import type { View } from "../domain/view.ts";
+import type { Section } from "./state-section.ts";
+
+export interface UnreadMessages {
+  readonly count: number;
+  readonly pms: readonly { readonly other_user_id: number; readonly unread_message_ids: readonly number[] }[];
+  readonly streams: readonly { readonly stream_id: number; readonly topic: string }[];
+  readonly huddles: readonly { readonly user_ids_string: string }[];
+  readonly mentions: readonly number[];
+  readonly old_unreads_missing: boolean;
+}
+
+interface Group {
+  readonly conversation: ConversationRecord;
+  readonly isMuted: boolean;
+  readonly ids: number[];
+}
+
+export function unreadMessages(view: View, user: UserRecord, allowsEmptyTopicName: boolean): UnreadMessages {
+  const { messages, isTruncated } = collectUnread(view, user.id);
+  const groups = new Map<number, Group>();
+  const mentions: number[] = [];
+  for (const message of messages) {
+    const group = groupOf(view, user, groups, message.conversation);
+    group.ids.push(message.id);
+    if (calls(view, user, message, group.isMuted)) mentions.push(message.id);
+  }
+  const all = [...groups.values()];
+  return {
+    count: all.reduce((sum, { ids, isMuted }) => sum + (isMuted ? 0 : ids.length), 0),
+    ...directGroups(user, all),
+    streams: channelGroups(view, all, allowsEmptyTopicName),
+    mentions,
+    old_unreads_missing: isTruncated,
+  };
+}
+
+function groupOf(view: View, user: UserRecord, groups: Map<number, Group>, conversation: ConversationRecord): Group {
+  const known = groups.get(conversation.id);
+  if (known !== undefined) return known;
+  const { channelId, topic } = conversation;
+  const isMuted = channelId !== null && isTopicMuted(view, user.id, channelId, topic);
+  const group = { conversation, isMuted, ids: [] };
+  groups.set(conversation.id, group);
+  return group;
+}
+
+/** By name or as a member of a group always, with all others only where the place is not muted. */
+function calls(view: View, user: UserRecord, { id, traits }: UnreadMessage, isMuted: boolean): boolean {
+  const isForAll = hasTrait(traits, "mentionsChannel") || hasTrait(traits, "mentionsTopic");
+  if (!isForAll && !hasTrait(traits, "mentionsPeople")) return false;
+  const message = view.row("messages", id);
+  if (message === undefined) return false;
+  return isMentioned(view, user, message) || (!isMuted && isWildcardMentioned(view, user, message));
+}
+
+function directGroups(user: UserRecord, groups: readonly Group[]) {
+  const direct = groups.flatMap(({ conversation, ids }) =>
+    conversation.userIds === null ? [] : [{ userIds: conversation.userIds, ids }],
+  );
+  const pms = direct
+    .filter(({ userIds }) => userIds.length <= 2)
+    .map(({ userIds, ids }) => {
+      const other = userIds.find((id) => id !== user.id) ?? user.id;
+      return { other_user_id: other, sender_id: other, unread_message_ids: ids };
+    });
+  const huddles = direct
+    .filter(({ userIds }) => userIds.length > 2)
+    .map(({ userIds, ids }) => ({ user_ids_string: userIds.join(","), unread_message_ids: ids }));
+  return {
+    pms: pms.sort((a, b) => a.other_user_id - b.other_user_id),
+    huddles: huddles.sort((a, b) => compareText(a.user_ids_string, b.user_ids_string)),
+  };
+}
+
+function channelGroups(view: View, groups: readonly Group[], allowsEmptyTopicName: boolean) {
+  return groups
+    .flatMap(({ conversation: { channelId, topic }, ids }) =>
+      channelId === null ? [] : [{ channelId, topic, folded: fold(topic), ids }],
+    )
+    .sort((a, b) => a.channelId - b.channelId || compareText(a.folded, b.folded))
+    .map(({ channelId, topic, ids }) => ({
+      stream_id: channelId,
+      topic: shownTopic(view, topic, allowsEmptyTopicName),
+      unread_message_ids: ids,
+    }));
+}
+
+/** The newest that were starred and can still be read, ascending. */
+export const starredMessagesState: Section = (view, user) => {
+  const starred = view
+    .keys("messageFlags", {
+      start: [user.id, personalFlags.starred + 1],
+      end: [user.id, personalFlags.starred],
+      reverse: true,
+      limit: limits.starred_messages_shown_max,
+    })
+    .map(([, , id]) => id)
+    .filter((id) => {
+      const message = view.row("messages", id);
+      return message !== undefined && canReadMessage(view, user, message);
+    });
+  return { starred_messages: starred.reverse() };
+};

@@ -1,0 +1,137 @@
+/** POST and DELETE /default_streams (public API: add-default-stream, remove-default-stream), and who joins what by default. */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client } from "../support/client.ts";
+import {
+  botOf,
+  createChannel,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  success,
+  write,
+} from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import { restart } from "../support/restart.ts";
+import { writeMany } from "../support/rows.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const guest = await personOf(server, "guest", roles.guest);
+const path = "/default_streams";
+const general = 1;
+const unknown = refusal("Invalid channel ID");
+
+async function defaultsOf(client: Client): Promise<number[]> {
+  return (await client.register({ fetch_event_types: ["default_streams"] }))["realm_default_streams"] as number[];
+}
+
+async function channelsOf(client: Client): Promise<string[]> {
+  const { body } = await client.get("/users/me/subscriptions");
+  return body.subscriptions.map(({ name }: { name: string }) => name);
+}
+
+t.test("[public API, add-default-stream] it is told to everybody but guests, once; newcomers join", async (t) => {
+  const id = await createChannel(owner, "welcome", []);
+  const wanted = { event_types: ["default_streams", "subscription", "message"] };
+  const [own, members, guests] = await Promise.all([owner, member, guest].map((client) => Follower.of(client, wanted)));
+  t.strictSame(outcome(await owner.post(path, { stream_id: id })), success());
+  t.strictSame(outcome(await owner.post(path, { stream_id: id })), success(), "it is one already");
+  t.strictSame(await defaultsOf(member), [general, id]);
+  t.strictSame(await defaultsOf(guest), []);
+  const newcomer = await personOf(server, "newcomer");
+  t.strictSame(await channelsOf(newcomer), ["general", "welcome"]);
+  t.strictSame(await channelsOf(await personOf(server, "visitor", roles.guest)), [], "guests join nothing");
+  t.strictSame(outcome(await owner.delete(path, { stream_id: id })), success());
+  t.strictSame(outcome(await owner.delete(path, { stream_id: id })), success(), "it is none already");
+  t.strictSame(await channelsOf(await personOf(server, "late")), ["general"]);
+  t.strictSame(await channelsOf(newcomer), ["general", "welcome"], "who joined stays");
+  // Each event has the list as it is when it is read.
+  const told = { type: "default_streams", default_streams: [general] };
+  for (const follower of [own, members, guests]) {
+    await follower?.settled();
+    t.strictSame(follower?.ofType("default_streams"), follower === guests ? [] : [told, told]);
+  }
+  t.match(members?.ofType("subscription"), [
+    { op: "peer_add", stream_ids: [general], user_ids: [newcomer.userId] },
+    { op: "peer_add", stream_ids: [id], user_ids: [newcomer.userId] },
+    { op: "peer_add", stream_ids: [general] },
+  ]);
+});
+
+t.test("[public API, add-default-stream] what is refused, with its text; nothing changes", async (t) => {
+  const changes = await watchChanges(owner);
+  const before = await defaultsOf(owner);
+  const own = await createChannel(owner, "own secret", [owner], { invite_only: true });
+  const others = await createChannel(member, "another secret", [member], { invite_only: true });
+  const gone = await createChannel(owner, "gone", []);
+  const channel = realmOf(server).view.channels.get(gone);
+  if (channel !== undefined) write(server, "channels", gone, { ...channel, isArchived: true });
+  await changes();
+  t.strictSame(
+    outcome(await owner.post(path, { stream_id: own })),
+    refusal("Private channels cannot be made default."),
+  );
+  t.strictSame(outcome(await owner.post(path, { stream_id: others })), unknown, "[D18] no content access");
+  for (const id of [gone, 9999, 0]) {
+    t.strictSame(outcome(await owner.post(path, { stream_id: id })), unknown);
+    t.strictSame(outcome(await owner.delete(path, { stream_id: id })), unknown);
+  }
+  t.strictSame(outcome(await owner.delete(path, { stream_id: others })), success(), "it is none");
+  for (const value of ["x", "-1", "1.5", "null"]) {
+    t.match((await owner.post(path, { stream_id: value })).body, { result: "error", code: "BAD_REQUEST" }, value);
+  }
+  t.match((await owner.post(path, {})).body, { code: "REQUEST_VARIABLE_MISSING", var_name: "stream_id" });
+  t.strictSame(await defaultsOf(owner), before);
+});
+
+t.test("[public API, add-default-stream] organization administrators alone", async (t) => {
+  const id = await createChannel(member, "by a member", []);
+  const rows: [string, Client, boolean][] = [
+    ["owner", owner, true],
+    ["administrator", await personOf(server, "administrator", roles.administrator), true],
+    ["moderator", await personOf(server, "moderator", roles.moderator), false],
+    ["member who administers the channel", member, false],
+    ["bot", await botOf(server, "helper", member), false],
+    ["guest", guest, false],
+  ];
+  const refused = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
+  for (const [name, client, isAllowed] of rows) {
+    const expected = isAllowed ? success() : refused;
+    t.strictSame(outcome(await client.post(path, { stream_id: id })), expected, name);
+    t.strictSame(outcome(await client.delete(path, { stream_id: id })), expected, name);
+  }
+});
+
+t.test("[S3] default_channels_max: one more is refused, until there is one less", async (t) => {
+  const crowded = await startTestServer(t);
+  const record = realmOf(crowded).view.channels.get(general);
+  if (record === undefined) throw new Error("there is no general channel");
+  const ids = Array.from({ length: limits.default_channels_max }, (_, index) => 100 + index);
+  writeMany(
+    crowded,
+    "channels",
+    ids.map((id) => [id, { ...record, id, recipientId: id, name: `c${id}`, isDefault: id < ids.length + 98 }] as const),
+  );
+  // The general channel, and all of these but the last two.
+  t.equal((await defaultsOf(crowded.owner)).length, ids.length - 1);
+  const [first = 0, last = 0] = ids.slice(-2);
+  t.strictSame(outcome(await crowded.owner.post(path, { stream_id: first })), success());
+  t.strictSame(outcome(await crowded.owner.post(path, { stream_id: last })), refusal("Too many default channels"));
+  t.strictSame(outcome(await crowded.owner.delete(path, { stream_id: first })), success());
+  t.strictSame(outcome(await crowded.owner.post(path, { stream_id: last })), success());
+  t.equal((await channelsOf(await personOf(crowded, "newcomer"))).length, ids.length);
+});
+
+t.test("[M1] default channels stay over a restart", async (t) => {
+  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
+  const id = await createChannel(before.owner, "kept", []);
+  await before.owner.post(path, { stream_id: id });
+  const after = await restart(t, before);
+  t.strictSame(await defaultsOf(after.as(before.owner)), [general, id]);
+});

@@ -1,0 +1,223 @@
+/**
+ * Who reads what, on every path alike (S1; spec 4.10; behaviour 2.10, 5.4): spectators without an account, guests who may not know
+ * everybody, and the topics of a channel.
+ */
+import t from "tap";
+import { roles } from "../../schemas/types.ts";
+import type { Client } from "../support/client.ts";
+import {
+  createChannel,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  success,
+  systemGroup,
+  write,
+} from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const anna = await personOf(server, "anna");
+const guest = await personOf(server, "guest", roles.guest);
+setRealmSettings(server, { enable_spectator_access: true });
+const webId = await createChannel(owner, "web", [owner, anna], { is_web_public: true });
+const publicId = await createChannel(owner, "open", [owner, anna]);
+const web = await owner.say("web", "hello", "hello, world");
+const open = await owner.say("open", "hello", "hello, members");
+const nobody = owner.anonymous();
+const narrow = [{ operator: "channels", operand: "web-public" }];
+const range = { anchor: "newest", num_before: 10, num_after: 0 };
+const notLoggedIn = refusal("Not logged in: API authentication or user session required", "UNAUTHORIZED", 401);
+
+t.test("[behaviour 5.4] a spectator reads web-public channels, without anybody's address (D27)", async (t) => {
+  const { body } = await nobody.get("/messages", { ...range, narrow });
+  t.strictSame(
+    body.messages.map(({ id }: { id: number }) => id),
+    [web],
+  );
+  const [message] = body.messages;
+  t.strictSame(message.flags, ["read", "historical"]);
+  t.match(message, { content: "<p>hello, world</p>", sender_email: /^user2@/, avatar_url: /gravatar/ });
+  t.notMatch(JSON.stringify(body), owner.account?.email ?? "");
+  const one = await nobody.get(`/messages/${web}`);
+  t.strictSame(one.body.message, message, "the same by id");
+  t.equal(one.body.raw_content, "hello, world");
+  const searched = await nobody.get("/messages", {
+    ...range,
+    narrow: [...narrow, { operator: "search", operand: "hello" }],
+  });
+  t.match(searched.body.messages, [{ id: web, match_content: '<p><span class="highlight">hello</span>, world</p>' }]);
+  t.equal(searched.body.messages.length, 1);
+  const byIds = await nobody.get("/messages", { message_ids: [web, open], narrow });
+  t.strictSame(
+    byIds.body.messages.map(({ id }: { id: number }) => id),
+    [web],
+  );
+  t.strictSame(
+    outcome(await nobody.get(`/users/me/${webId}/topics`)),
+    success({ topics: [{ name: "hello", max_id: web }] }),
+  );
+});
+
+t.test("[behaviour 5.4] a spectator asks for nothing else, and learns of nothing else", async (t) => {
+  const refused = [
+    [],
+    [{ operator: "channel", operand: "web" }],
+    [{ operator: "channels", operand: "public" }],
+    [{ ...narrow[0], negated: true }],
+    [...narrow, { operator: "is", operand: "unread" }],
+    [...narrow, { operator: "dm", operand: [2] }],
+    [...narrow, { operator: "unheard", operand: "of" }],
+  ];
+  for (const asked of refused) {
+    t.strictSame(
+      outcome(await nobody.get("/messages", { ...range, narrow: asked })),
+      notLoggedIn,
+      JSON.stringify(asked),
+    );
+  }
+  for (const id of [open, 999_999]) t.strictSame(outcome(await nobody.get(`/messages/${id}`)), notLoggedIn);
+  for (const id of [publicId, 999_999]) {
+    t.strictSame(outcome(await nobody.get(`/users/me/${id}/topics`)), refusal("Invalid channel ID"));
+  }
+  const named = [...narrow, { operator: "channel", operand: "open" }];
+  t.match((await nobody.get("/messages", { ...range, narrow: named })).body, {
+    code: "BAD_NARROW",
+    desc: "unknown channel open",
+  });
+});
+
+t.test("[D27] where spectators are not let in, there is nothing for them", async (t) => {
+  setRealmSettings(server, { enable_spectator_access: false });
+  t.strictSame(outcome(await nobody.get("/messages", { ...range, narrow })), notLoggedIn);
+  t.strictSame(outcome(await nobody.get(`/messages/${web}`)), notLoggedIn);
+  t.strictSame(outcome(await nobody.get(`/users/me/${webId}/topics`)), notLoggedIn);
+  setRealmSettings(server, { enable_spectator_access: true });
+  const wrong = new (nobody.constructor as typeof Client)(server.url, {
+    email: "owner@localhost",
+    key: "wrong",
+    userId: 0,
+  });
+  t.equal((await wrong.get("/messages", { ...range, narrow })).status, 401, "bad credentials make no spectator");
+});
+
+t.test("[D34] a guest who may not know the sender is shown an unknown one, in events as in history", async (t) => {
+  await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "web" }], principals: [guest.userId] });
+  const bert = await personOf(server, "bert");
+  await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "web" }], principals: [bert.userId] });
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  const follower = await Follower.of(guest, { event_types: ["message"] });
+  const other = await Follower.of(anna, { event_types: ["message"] });
+  const id = await bert.say("web", "hello", "who am I?");
+  const known = (await guest.get(`/messages/${id}`)).body.message;
+  t.equal(known.sender_full_name, "bert 0");
+  await bert.delete("/users/me/subscriptions", { subscriptions: ["web"] });
+  const late = await bert.say("web", "hello", "and now?");
+  const { message } = await follower.until((event) => event.type === "message" && event.message.id === late);
+  const fetched = (await guest.get(`/messages/${late}`)).body.message;
+  for (const shown of [message, fetched]) {
+    t.match(shown, {
+      sender_id: bert.userId,
+      sender_full_name: "Unknown user",
+      sender_email: `user${bert.userId}@colloquy.invalid`,
+    });
+  }
+  const seen = await other.until((event) => event.type === "message" && event.message.id === late);
+  t.equal(seen.message.sender_full_name, "bert 0", "others know them");
+});
+
+t.test("[openapi get-stream-topics] topics by their newest message, the empty one by its display name", async (t) => {
+  const id = await createChannel(owner, "many", [owner, anna]);
+  const first = await owner.say("many", "First", "x");
+  const second = await owner.say("many", "second", "x");
+  const again = await owner.say("many", "FIRST", "x");
+  const empty = await owner.say("many", "", "x");
+  const topics = async (params = {}) => (await anna.get(`/users/me/${id}/topics`, params)).body.topics;
+  t.strictSame(await topics(), [
+    { name: "general chat", max_id: empty },
+    { name: "First", max_id: again },
+    { name: "second", max_id: second },
+  ]);
+  t.equal((await topics({ allow_empty_topic_name: true }))[0].name, "");
+  await owner.delete(`/messages/${again}`);
+  await owner.delete(`/messages/${empty}`);
+  t.strictSame(await topics(), [
+    { name: "second", max_id: second },
+    { name: "First", max_id: first },
+  ]);
+});
+
+t.test("[S1] of protected history only the topics with received messages, each with the newest received", async (t) => {
+  const id = await createChannel(owner, "vault", [owner], { invite_only: true });
+  const join = () =>
+    owner.post("/users/me/subscriptions", { subscriptions: [{ name: "vault" }], principals: [anna.userId] });
+  await owner.say("vault", "before", "x");
+  await owner.say("vault", "both", "x");
+  t.strictSame(outcome(await anna.get(`/users/me/${id}/topics`)), refusal("Invalid channel ID"), "not hers (D24)");
+  await join();
+  t.strictSame((await anna.get(`/users/me/${id}/topics`)).body.topics, []);
+  const during = await owner.say("vault", "both", "x");
+  await anna.delete("/users/me/subscriptions", { subscriptions: ["vault"] });
+  await owner.say("vault", "both", "x");
+  await join();
+  t.strictSame((await anna.get(`/users/me/${id}/topics`)).body.topics, [{ name: "both", max_id: during }]);
+  t.equal((await owner.get(`/users/me/${id}/topics`)).body.topics.length, 2);
+});
+
+t.test("[openapi get-stream-topics] who may read the channel: everybody but guests a public one", async (t) => {
+  const roleMatrix: [Client, boolean][] = [
+    [owner, true],
+    [anna, true],
+    [await personOf(server, "moderator", roles.moderator), true],
+    [await personOf(server, "stranger"), true],
+    [guest, false],
+    [nobody, false],
+  ];
+  for (const [client, isAllowed] of roleMatrix) {
+    const { status } = await client.get(`/users/me/${publicId}/topics`);
+    t.equal(status === 200, isAllowed, client.account?.email ?? "spectator");
+  }
+  t.equal((await owner.get("/users/me/nothing/topics")).status, 404);
+});
+
+t.test(
+  "[architecture, Feeds over many channels] a feed among much that is somebody else's: its own channels are merged",
+  async (t) => {
+    const { dispatcher, view } = realmOf(server);
+    const lonely = await personOf(server, "lonely");
+    await createChannel(owner, "rare", [owner, lonely]);
+    const mine = [await owner.say("rare", "t", "x")];
+    const template = view.row("messages", open);
+    if (template === undefined) throw new Error("no message");
+    // Two thousand messages of a channel that the reader is not in, without the price of sending them.
+    for (let n = 0; n < 2000; n++) {
+      const id = view.counter("message") + 1;
+      const row = { ...template, id };
+      write(server, "messages", id, row);
+      write(server, "conversationMessages", [row.conversationId, id], { senderId: row.senderId, traits: row.traits });
+      write(server, "channelMessages", [publicId, id], {
+        conversationId: row.conversationId,
+        senderId: row.senderId,
+        traits: row.traits,
+      });
+      (dispatcher.ledger.turn.counters as { message: number }).message = id;
+    }
+    mine.push(await owner.say("rare", "t", "x"));
+    const { body } = await lonely.get("/messages", { ...range, narrow: [{ operator: "topic", operand: "t" }] });
+    t.strictSame(
+      body.messages.map(({ id }: { id: number }) => id),
+      mine,
+    );
+    const feed = await lonely.get("/messages", { anchor: "newest", num_before: 1000, num_after: 0 });
+    const ids: number[] = feed.body.messages.map(({ id }: { id: number }) => id);
+    t.strictSame(
+      ids.filter((id) => mine.includes(id)),
+      mine,
+    );
+    t.equal(feed.body.found_oldest, true);
+  },
+);

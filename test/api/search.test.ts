@@ -1,0 +1,206 @@
+/**
+ * Searching (spec 4.9; behaviour 2.9, 5.3, 12.19): the search operator of GET /messages with its marks, GET /messages/matches_narrow,
+ * and that nothing is found which may not be read (S1). How words are compared is in test/domain/search.test.ts, the index in
+ * test/runtime/search-index.test.ts.
+ */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import { createChannel, outcome, personOf, refusal, success } from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+import { Socket } from "../support/socket.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const anna = await personOf(server, "anna");
+const bert = await personOf(server, "bert");
+const guest = await personOf(server, "guest", roles.guest);
+const kitchenId = await createChannel(owner, "kitchen", [owner, anna, guest]);
+await createChannel(owner, "cellar", [owner, anna], { invite_only: true });
+
+const labels = new Map<number, string>();
+
+async function say(label: string, by: Client, channel: string, topic: string, content: string): Promise<number> {
+  const id = await by.say(channel, topic, content);
+  labels.set(id, label);
+  return id;
+}
+
+const bread = await say("bread", owner, "kitchen", "baking", "Fresh **Bread** & butter");
+await say("rye", anna, "kitchen", "Rye <bread>", "it is in the oven");
+await say("wine", owner, "cellar", "baking", "bread and wine");
+await say("cake", owner, "kitchen", "baking", "Crème brûlée, no loaf");
+const direct = await owner.post("/messages", { type: "direct", to: [anna.userId], content: "bread, please" });
+labels.set(direct.body.id, "direct");
+
+const search = (operand: string, more: Params = {}) => ({ operator: "search", operand, ...more });
+
+async function fetch(by: Client, narrow: readonly unknown[], params: Params = {}) {
+  return by.get("/messages", { anchor: "newest", num_before: 100, num_after: 0, narrow, ...params });
+}
+
+async function found(by: Client, narrow: readonly unknown[]): Promise<string[]> {
+  const { body } = await fetch(by, narrow);
+  if (body.result !== "success") throw new Error(JSON.stringify(body));
+  return body.messages.map(({ id }: { id: number }) => labels.get(id));
+}
+
+t.test("[behaviour 5.3] search finds words in contents and topics, all of them, with every other term", async (t) => {
+  const cases: [narrow: readonly unknown[], expected: string[]][] = [
+    [[search("bread")], ["bread", "rye", "wine", "direct"]],
+    [[search("BREAD butter")], ["bread"]],
+    [[search("bread"), search("oven")], ["rye"]],
+    [[search('"fresh bread"')], ["bread"]],
+    [[search('"bread fresh"')], []],
+    [[search("creme brulee")], ["cake"]],
+    [[search("baking")], ["bread", "wine", "cake"]],
+    [[search("bread"), { operator: "is", operand: "dm" }], ["direct"]],
+    [
+      [search("bread"), { operator: "channel", operand: "kitchen" }],
+      ["bread", "rye"],
+    ],
+    [
+      [search("bread"), { operator: "channel", operand: kitchenId }, { operator: "topic", operand: "baking" }],
+      ["bread"],
+    ],
+    [[search("bread"), { operator: "sender", operand: anna.userId }], ["rye"]],
+    [
+      [search("bread"), search("butter", { negated: true })],
+      ["rye", "wine", "direct"],
+    ],
+    [[["search", "butter"]], ["bread"]],
+    [[search("???")], []],
+  ];
+  for (const [narrow, expected] of cases) t.strictSame(await found(anna, narrow), expected, JSON.stringify(narrow));
+  const { body } = await fetch(anna, [search("bread", { negated: true })]);
+  const others: unknown[] = body.messages.map(({ id }: { id: number }) => labels.get(id)).filter(Boolean);
+  t.strictSame(others, ["cake"]);
+});
+
+t.test("[S1] nobody finds what they may not read, nor public history without naming its channel", async (t) => {
+  t.strictSame(await found(bert, [search("bread")]), []);
+  t.strictSame(await found(guest, [search("bread")]), ["bread", "rye"]);
+  t.strictSame(await found(bert, [search("bread"), { operator: "channel", operand: "kitchen" }]), ["bread", "rye"]);
+  t.strictSame(await found(bert, [search("bread"), { operator: "channels", operand: "public" }]), ["bread", "rye"]);
+});
+
+t.test(
+  "[behaviour 5.3] what was found is marked in match_content and match_subject, which only searches have",
+  async (t) => {
+    const { body } = await fetch(anna, [search("bread"), { operator: "channel", operand: "kitchen" }]);
+    const matches = body.messages.map((message: Params) => [message["match_content"], message["match_subject"]]);
+    t.strictSame(matches, [
+      ['<p>Fresh <strong><span class="highlight">Bread</span></strong> &amp; butter</p>', "baking"],
+      ["<p>it is in the oven</p>", 'Rye &lt;<span class="highlight">bread</span>&gt;'],
+    ]);
+    t.equal(body.messages[0].content, "<p>Fresh <strong>Bread</strong> &amp; butter</p>");
+    const raw = await fetch(anna, [search("butter")], { apply_markdown: false });
+    t.match(raw.body.messages[0], {
+      content: "Fresh **Bread** & butter",
+      match_content: /<span class="highlight">butter</,
+    });
+    const { body: plain } = await fetch(anna, [{ operator: "channel", operand: "kitchen" }]);
+    t.notOk(plain.messages.some((message: Params) => "match_content" in message || "match_subject" in message));
+  },
+);
+
+t.test("[spec 4.9] matches_narrow tells which messages match, in the format of search results", async (t) => {
+  const ids = [...labels.keys()];
+  const narrow = [search("butter")];
+  t.strictSame(
+    outcome(await anna.get("/messages/matches_narrow", { msg_ids: ids, narrow })),
+    success({
+      messages: {
+        [bread]: {
+          match_content: '<p>Fresh <strong>Bread</strong> &amp; <span class="highlight">butter</span></p>',
+          match_subject: "baking",
+        },
+      },
+    }),
+  );
+  const searched = await fetch(anna, narrow);
+  const { match_content, match_subject } = searched.body.messages[0];
+  const { body } = await anna.get("/messages/matches_narrow", { msg_ids: [bread], narrow });
+  t.strictSame(body.messages[bread], { match_content, match_subject });
+});
+
+t.test("[behaviour 2.9] without a search nothing is marked; the topic is escaped", async (t) => {
+  const rye = [...labels].find(([, label]) => label === "rye")?.[0] ?? 0;
+  const { body } = await anna.get("/messages/matches_narrow", {
+    msg_ids: [rye, direct.body.id],
+    narrow: [{ operator: "has", operand: "link", negated: true }],
+  });
+  t.strictSame(body.messages, {
+    [rye]: { match_content: "<p>it is in the oven</p>", match_subject: "Rye &lt;bread&gt;" },
+    [direct.body.id]: { match_content: "<p>bread, please</p>", match_subject: "" },
+  });
+});
+
+t.test("[behaviour 12.19] matches_narrow knows only what was received; the rest is silently left out", async (t) => {
+  const ids = [...labels.keys(), 999_999];
+  const ask = async (by: Client, narrow: readonly unknown[]) => {
+    const { body } = await by.get("/messages/matches_narrow", { msg_ids: ids, narrow });
+    return Object.keys(body.messages).map((id) => labels.get(Number(id)));
+  };
+  t.strictSame(await ask(bert, []), []);
+  t.strictSame(await ask(bert, [{ operator: "channel", operand: "kitchen" }]), [], "public, and not received");
+  t.strictSame(await ask(bert, [{ operator: "channels", operand: "public" }]), []);
+  t.strictSame(await ask(guest, []), ["bread", "rye", "cake"]);
+  t.strictSame(await ask(anna, [{ operator: "topic", operand: "baking" }]), ["bread", "wine", "cake"]);
+});
+
+t.test("[spec 4.9] matches_narrow refuses what it cannot read", async (t) => {
+  const path = "/messages/matches_narrow";
+  const cases: [Params, ReturnType<typeof refusal>][] = [
+    [{ narrow: [] }, refusal("Missing 'msg_ids' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "msg_ids" })],
+    [{ msg_ids: [1] }, refusal("Missing 'narrow' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "narrow" })],
+    [{ msg_ids: ["x"], narrow: [] }, refusal("msg_ids[0] is not an integer")],
+    [{ msg_ids: 1, narrow: [] }, refusal("msg_ids is not a list")],
+    [{ msg_ids: [1], narrow: [{ operator: "x", operand: "y" }] }, badNarrow("unknown operator x")],
+  ];
+  for (const [params, expected] of cases) t.strictSame(outcome(await anna.get(path, params)), expected);
+  t.equal((await anna.anonymous().get(path, { msg_ids: [1], narrow: [] })).status, 401);
+});
+
+function badNarrow(desc: string) {
+  return refusal(`Invalid narrow operator: ${desc}`, "BAD_NARROW", 400, { desc });
+}
+
+t.test("[behaviour 5.3] an empty search is refused", async (t) => {
+  for (const operand of ["", "  "]) {
+    t.strictSame(outcome(await fetch(anna, [search(operand)])), badNarrow("search operand cannot be blank"));
+  }
+});
+
+t.test("[S3] at most 5,000 messages are matched at once", async (t) => {
+  const socket = new Socket(server.url, { as: anna });
+  await socket.opened();
+  const ask = (count: number) => {
+    const params = { msg_ids: Array.from({ length: count }, (_, index) => index), narrow: [] };
+    return socket.ask({ type: "call", method: "GET", path: "/messages/matches_narrow", params });
+  };
+  t.match(await ask(limits.messages_per_fetch_max), { result: "success" });
+  t.match(await ask(limits.messages_per_fetch_max + 1), {
+    result: "error",
+    msg: `Too many messages requested (maximum ${limits.messages_per_fetch_max}).`,
+  });
+  socket.close();
+});
+
+t.test("[architecture, Search] what is edited, renamed and deleted is found as it is now", async (t) => {
+  const id = await owner.say("kitchen", "soups", "minestrone");
+  const other = await owner.say("kitchen", "soups", "gazpacho");
+  labels.set(id, "soup").set(other, "other");
+  t.strictSame(await found(anna, [search("minestrone")]), ["soup"]);
+  await owner.patch(`/messages/${id}`, { content: "ribollita" });
+  t.strictSame(await found(anna, [search("minestrone")]), []);
+  t.strictSame(await found(anna, [search("ribollita soups")]), ["soup"]);
+  const rename = { topic: "starters", propagate_mode: "change_all", send_notification_to_new_thread: false };
+  await owner.patch(`/messages/${id}`, rename);
+  t.strictSame(await found(anna, [search("soups")]), []);
+  t.strictSame(await found(anna, [search("starters")]), ["soup", "other"]);
+  t.strictSame(await found(anna, [search("starters gazpacho")]), ["other"]);
+  await owner.delete(`/messages/${other}`);
+  t.strictSame(await found(anna, [search("gazpacho")]), []);
+});

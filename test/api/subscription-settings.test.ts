@@ -1,0 +1,187 @@
+/** POST /users/me/subscriptions/properties (public API: update-subscription-settings; behaviour 4.4). */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client } from "../support/client.ts";
+import {
+  botOf,
+  createChannel,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  success,
+  write,
+} from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import { restart } from "../support/restart.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const other = await personOf(server, "other");
+const guest = await personOf(server, "guest", roles.guest);
+const bot = await botOf(server, "helper", member);
+const everybody = [owner, member, other, guest, bot];
+const open = await createChannel(owner, "open", everybody);
+const second = await createChannel(owner, "second", everybody);
+const sealed = await createChannel(owner, "sealed", [owner], { invite_only: true });
+const unjoined = await createChannel(owner, "unjoined", [owner]);
+const gone = await createChannel(owner, "gone", everybody);
+const channel = realmOf(server).view.channels.get(gone);
+if (channel !== undefined) write(server, "channels", gone, { ...channel, isArchived: true });
+
+interface Change {
+  readonly stream_id: number;
+  readonly property: string;
+  readonly value: unknown;
+}
+
+const path = "/users/me/subscriptions/properties";
+const change = (client: Client, changes: readonly unknown[]) => client.post(path, { subscription_data: changes });
+const to = (id: number, property: string, value: unknown): Change => ({ stream_id: id, property, value });
+
+async function settingsOf(client: Client, id: number): Promise<Record<string, unknown>> {
+  const { body } = await client.get("/users/me/subscriptions");
+  return body.subscriptions.find((entry: { stream_id: number }) => entry.stream_id === id);
+}
+
+const notifications = [
+  "desktop_notifications",
+  "audible_notifications",
+  "push_notifications",
+  "email_notifications",
+  "wildcard_mentions_notify",
+];
+
+t.test("[public API, update-subscription-settings] every setting is stored and told to its person alone", async (t) => {
+  const [own, others] = [await Follower.of(member), await Follower.of(other)];
+  const changes = [
+    to(open, "color", "#f00f00"),
+    to(open, "pin_to_top", true),
+    ...notifications.map((property, index) => to(open, property, index % 2 === 0)),
+    to(second, "color", "#ABC"),
+  ];
+  t.strictSame(outcome(await change(member, changes)), success());
+  for (const { stream_id: id, property, value } of changes) {
+    t.equal((await settingsOf(member, id))[property], value, property);
+    t.not((await settingsOf(other, id))[property], value, property);
+  }
+  await own.settled();
+  t.strictSame(
+    own.ofType("subscription"),
+    changes.map((entry) => ({ type: "subscription", op: "update", ...entry })),
+  );
+  await others.settled();
+  t.strictSame(others.ofType("subscription"), []);
+});
+
+t.test("[behaviour 4.4] muting is told twice, first as in_home_view, whichever name was used", async (t) => {
+  for (const [property, value, isMuted] of [
+    ["is_muted", true, true],
+    ["in_home_view", true, false],
+    ["in_home_view", false, true],
+    ["is_muted", false, false],
+  ] as const) {
+    const follower = await Follower.of(member);
+    t.strictSame(outcome(await change(member, [to(open, property, value)])), success());
+    t.match(await settingsOf(member, open), { is_muted: isMuted, in_home_view: !isMuted });
+    await follower.settled();
+    const update = { type: "subscription", op: "update", stream_id: open };
+    t.strictSame(follower.ofType("subscription"), [
+      { ...update, property: "in_home_view", value: !isMuted },
+      { ...update, property: "is_muted", value: isMuted },
+    ]);
+  }
+});
+
+t.test("[house] what is so already is no event; of two values for one setting the last stays", async (t) => {
+  const { color } = await settingsOf(member, second);
+  const changes = await watchChanges(member);
+  const same = [to(second, "color", color), to(second, "pin_to_top", false), to(second, "in_home_view", true)];
+  t.strictSame(outcome(await change(member, same)), success());
+  t.strictSame(outcome(await change(member, [])), success());
+  t.strictSame(await changes(), []);
+  const twice = [to(second, "pin_to_top", true), to(second, "color", "#123456"), to(second, "pin_to_top", false)];
+  await change(member, twice);
+  t.match(await settingsOf(member, second), { pin_to_top: false, color: "#123456" });
+  t.equal((await changes()).length, 3);
+});
+
+t.test("[public API, update-subscription-settings] what is refused, with its text; nothing changes", async (t) => {
+  const changes = await watchChanges(member);
+  const before = await settingsOf(member, open);
+  const good = to(open, "pin_to_top", false);
+  for (const [bad, msg] of [
+    [to(open, "colour", "#fff"), "Unknown subscription property: colour"],
+    [to(open, "__proto__", true), "Unknown subscription property: __proto__"],
+    [to(open, "is_muted", "true"), "is_muted is not a boolean"],
+    [to(open, "in_home_view", "yes"), "in_home_view is not a boolean"],
+    [to(open, "color", true), "color is not a string"],
+    [to(open, "color", "red"), "color is not a valid hex color code"],
+    [to(open, "color", "#ff"), "color is not a valid hex color code"],
+    [to(open, "color", "#fffffff"), "color is not a valid hex color code"],
+    [to(open, "color", "#ggg"), "color is not a valid hex color code"],
+    [to(unjoined, "is_muted", true), `Not subscribed to channel ID ${unjoined}`],
+    [to(sealed, "is_muted", true), "Invalid channel ID"],
+    [to(gone, "is_muted", true), "Invalid channel ID"],
+    [to(9999, "is_muted", true), "Invalid channel ID"],
+    [{ stream_id: open, property: "color" }, 'subscription_data[1]["value"] field is missing'],
+    [{ stream_id: "x", property: "color", value: "#fff" }, 'subscription_data[1]["stream_id"] is not an integer'],
+    [1, "subscription_data[1] is not a dict"],
+  ] as const) {
+    t.strictSame(outcome(await change(member, [good, bad])), refusal(msg), msg);
+  }
+  t.strictSame(outcome(await member.post(path, { subscription_data: {} })), refusal("subscription_data is not a list"));
+  t.strictSame(await changes(), []);
+  t.strictSame(await settingsOf(member, open), before, "not the good one either");
+});
+
+t.test("[S3] channels_per_request_max changes in one request, and not one more", async (t) => {
+  const countMax = limits.channels_per_request_max;
+  const changes = Array.from({ length: countMax }, (_, index) => to(open, "pin_to_top", index % 2 === 0));
+  t.strictSame(outcome(await change(member, changes)), success());
+  const msg = `subscription_data is too long (limit: ${countMax})`;
+  t.match((await change(member, [...changes, to(open, "pin_to_top", true)])).body, { result: "error" }, msg);
+});
+
+t.test(
+  "[public API, update-subscription-settings] everybody who is subscribed has settings of their own",
+  async (t) => {
+    const administrator = await personOf(server, "administrator", roles.administrator);
+    const moderator = await personOf(server, "moderator", roles.moderator);
+    await owner.post("/users/me/subscriptions", {
+      subscriptions: [{ name: "open" }],
+      principals: [administrator.userId, moderator.userId],
+    });
+    for (const client of [...everybody, administrator, moderator]) {
+      t.strictSame(outcome(await change(client, [to(open, "email_notifications", true)])), success());
+      t.equal((await settingsOf(client, open))["email_notifications"], true);
+      t.strictSame(
+        outcome(await change(client, [to(sealed, "pin_to_top", true)])),
+        client === owner ? success() : refusal("Invalid channel ID"),
+      );
+    }
+  },
+);
+
+t.test("[behaviour 4.4] settings come back with a person who leaves and joins again", async (t) => {
+  await change(other, [to(second, "color", "#0000ff"), to(second, "push_notifications", false)]);
+  const subscriptions = ["second"];
+  await other.delete("/users/me/subscriptions", { subscriptions });
+  t.strictSame(
+    outcome(await change(other, [to(second, "pin_to_top", true)])),
+    refusal(`Not subscribed to channel ID ${second}`),
+  );
+  await other.post("/users/me/subscriptions", { subscriptions: [{ name: "second" }] });
+  t.match(await settingsOf(other, second), { color: "#0000ff", push_notifications: false });
+});
+
+t.test("[M1] settings stay over a restart", async (t) => {
+  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
+  await change(before.owner, [to(1, "is_muted", true), to(1, "color", "#00f")]);
+  const after = await restart(t, before);
+  t.match(await settingsOf(after.as(before.owner), 1), { is_muted: true, color: "#00f" });
+});

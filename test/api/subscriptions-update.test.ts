@@ -1,0 +1,321 @@
+/**
+ * PATCH /users/me/subscriptions, lists of subscribers, and the message for who was subscribed by somebody else (public API:
+ * update-subscriptions, get-subscribers, get-subscription-status, get-subscriptions, subscribe).
+ */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import {
+  botOf,
+  createChannel,
+  crowd,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  setUserSettings,
+  success,
+  systemGroup,
+  write,
+} from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const other = await personOf(server, "other");
+const guest = await personOf(server, "guest", roles.guest);
+const former = await personOf(server, "former");
+const sealed = await createChannel(owner, "sealed", [owner, former], { invite_only: true });
+await owner.delete(`/users/${former.userId}`);
+
+const path = "/users/me/subscriptions";
+const unknown = refusal("Invalid channel ID");
+const named = (...names: string[]) => names.map((name) => ({ name }));
+
+async function channelsOf(client: Client): Promise<string[]> {
+  const { body } = await client.get(path);
+  return body.subscriptions.map(({ name }: { name: string }) => name);
+}
+
+t.test("[public API, update-subscriptions] joins and leaves in one request, and says what was new", async (t) => {
+  const person = await personOf(server, "both");
+  await createChannel(owner, "left", [person]);
+  await createChannel(owner, "joined", []);
+  const follower = await Follower.of(person, { event_types: ["subscription", "message"] });
+  const answer = await person.patch(path, {
+    add: [{ name: "joined", color: "#abcdef" }, { name: "made", description: "by a\nPATCH" }, { name: "general" }],
+    delete: ["LEFT", "sandbox"],
+  });
+  t.match(answer.body, { result: "error", code: "STREAM_DOES_NOT_EXIST", stream: "sandbox" });
+  t.strictSame(await channelsOf(person), ["general", "left"], "all or nothing");
+  const good = await person.patch(path, {
+    add: [{ name: "joined", color: "#abcdef" }, { name: "made", description: "by a\nPATCH" }, { name: "general" }],
+    delete: ["LEFT"],
+  });
+  t.strictSame(
+    outcome(good),
+    success({
+      subscribed: { [person.userId]: ["joined", "made"] },
+      already_subscribed: { [person.userId]: ["general"] },
+      new_subscription_messages_sent: true,
+      removed: ["left"],
+      not_removed: [],
+    }),
+  );
+  t.strictSame(await channelsOf(person), ["general", "joined", "made"]);
+  const { body } = await person.get(path);
+  t.match(body.subscriptions.slice(1), [{ color: "#abcdef" }, { description: "by a PATCH", invite_only: false }]);
+  await follower.settled();
+  t.strictSame(
+    follower.ofType("subscription").map(({ op, subscriptions }) => [op, subscriptions[0].name]),
+    [
+      ["add", "joined"],
+      ["add", "made"],
+      ["remove", "left"],
+    ],
+  );
+});
+
+t.test("[public API, update-subscriptions] only the one, only the other, both for one channel, neither", async (t) => {
+  const person = await personOf(server, "some");
+  await createChannel(owner, "here", [person]);
+  await createChannel(owner, "there", []);
+  t.match((await person.patch(path, { delete: ["there"] })).body, { removed: [], not_removed: ["there"] });
+  t.match((await person.patch(path, { add: named("there") })).body, { subscribed: { [person.userId]: ["there"] } });
+  await person.patch(path, { delete: ["there"] });
+  const changes = await watchChanges(person);
+  const both = await person.patch(path, { add: named("there", "here"), delete: ["There", "Here"] });
+  t.match(both.body, {
+    subscribed: { [person.userId]: ["there"] },
+    already_subscribed: { [person.userId]: ["here"] },
+    removed: ["there", "here"],
+  });
+  t.strictSame(await channelsOf(person), ["general"], "leaving comes last");
+  t.match(await changes(), [{ type: "subscription", op: "remove", subscriptions: [{ name: "here" }] }]);
+  const nothing = refusal('Nothing to do. Specify at least one of "add" or "delete".');
+  t.strictSame(outcome(await person.patch(path, {})), nothing);
+  t.strictSame(outcome(await person.patch(path, { add: [], delete: [] })), nothing);
+  const made = await person.patch(path, { add: named("fleeting"), delete: ["fleeting"] });
+  t.match(made.body, { subscribed: { [person.userId]: ["fleeting"] }, removed: ["fleeting"] });
+  t.ok(realmOf(server).view.channels.byName("fleeting") !== undefined);
+});
+
+t.test("[public API, update-subscriptions] the rules of subscribing hold", async (t) => {
+  for (const [client, params, refused] of [
+    [member, { add: named("sealed") }, refusal("Unable to access channel (sealed).")],
+    [guest, { add: named("new by a guest") }, refusal("Not allowed for guest users")],
+    [member, { add: [{ name: "general", color: "red" }] }, refusal("color is not a valid hex color code")],
+    [member, { add: [{}] }, refusal('add[0]["name"] field is missing')],
+    [member, { delete: "general" }, refusal("delete is not valid JSON")],
+    [member, { delete: [1] }, refusal("delete[0] is not a string")],
+  ] as [Client, Params, unknown][]) {
+    t.strictSame(outcome(await client.patch(path, params)), refused, JSON.stringify(params));
+  }
+  t.strictSame(
+    outcome(await member.post(path, { subscriptions: [{ name: "general", color: "#12345678" }] })),
+    refusal("color is not a valid hex color code"),
+  );
+});
+
+t.test("[public API, get-subscribers] everybody who is in, ascending, for who may know the channel", async (t) => {
+  const administrator = await personOf(server, "administrator", roles.administrator);
+  const id = await createChannel(owner, "listed", [other, member, owner]);
+  const guests = await createChannel(owner, "with a guest", [guest]);
+  const list = (client: Client, channelId: number | string) => client.get(`/streams/${channelId}/members`);
+  t.strictSame(
+    outcome(await list(member, id)),
+    success({ subscribers: [owner.userId, member.userId, other.userId].sort((a, b) => a - b) }),
+  );
+  t.strictSame(outcome(await list(guest, guests)), success({ subscribers: [guest.userId] }));
+  t.strictSame(outcome(await list(guest, id)), unknown);
+  t.strictSame(
+    outcome(await list(administrator, sealed)),
+    success({ subscribers: [owner.userId] }),
+    "not the deactivated",
+  );
+  t.strictSame(outcome(await list(member, sealed)), unknown);
+  t.strictSame(outcome(await list(member, 9999)), unknown);
+  t.equal((await list(member, "x")).status, 404);
+});
+
+t.test("[public API, get-subscription-status] whether somebody is in, for who may know both", async (t) => {
+  const status = (client: Client, userId: number, id: number) => client.get(`/users/${userId}/subscriptions/${id}`);
+  t.strictSame(outcome(await status(member, owner.userId, 1)), success({ is_subscribed: true }));
+  t.strictSame(outcome(await status(member, guest.userId, 1)), success({ is_subscribed: false }));
+  t.strictSame(outcome(await status(owner, owner.userId, sealed)), success({ is_subscribed: true }));
+  t.strictSame(outcome(await status(owner, former.userId, sealed)), success({ is_subscribed: false }), "deactivated");
+  t.strictSame(outcome(await status(member, owner.userId, sealed)), unknown);
+  t.strictSame(outcome(await status(member, owner.userId, 9999)), unknown);
+  t.strictSame(outcome(await status(member, 9999, 1)), refusal("No such user"));
+  const id = await createChannel(owner, "guests' own", [guest]);
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  t.strictSame(outcome(await status(guest, other.userId, id)), refusal("No such user"));
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+});
+
+t.test("[public API, get-subscriptions] partial: large channels list bots and who was here lately", async (t) => {
+  const large = await startTestServer(t);
+  const person = await personOf(large, "person");
+  const bot = await botOf(large, "helper", person);
+  const countMax = limits.whole_subscriber_list_max;
+  const small = await crowd(large, "small", countMax - 4);
+  const [last = 0] = await crowd(large, "last", 1);
+  // Everybody else came long ago.
+  for (const id of [...small, last, bot.userId]) {
+    const user = realmOf(large).view.users.get(id);
+    if (user !== undefined) write(large, "users", id, { ...user, joinedAt: 0 });
+  }
+  const own = async (form: string) => {
+    const { body } = await person.get(path, { include_subscribers: form });
+    const state = await person.register({ fetch_event_types: ["subscription"], include_subscribers: form });
+    const [listed] = state["subscriptions"] as Record<string, unknown>[];
+    t.strictSame(listed?.["subscribers"], body.subscriptions[0].subscribers);
+    t.strictSame(listed?.["partial_subscribers"], body.subscriptions[0].partial_subscribers);
+    return body.subscriptions[0];
+  };
+  // The owner, the person, the bot, and all of these but one.
+  await large.owner.delete(path, { subscriptions: ["general"], principals: [last] });
+  const whole = await own("partial");
+  t.equal(whole.subscribers.length, countMax - 1);
+  t.equal(whole.partial_subscribers, undefined);
+  await large.owner.post(path, { subscriptions: named("general"), principals: [last] });
+  const part = await own("partial");
+  t.equal(part.subscribers, undefined);
+  t.strictSame(part.partial_subscribers, [large.owner.userId, person.userId, bot.userId]);
+  t.equal((await own("true")).subscribers.length, countMax);
+  const neither = await own("false");
+  t.strictSame([neither.subscribers, neither.partial_subscribers], [undefined, undefined]);
+});
+
+/** What the notification bot says to somebody directly. */
+async function told(client: Client): Promise<string[]> {
+  const { body } = await client.get("/messages", {
+    anchor: "newest",
+    num_before: 100,
+    num_after: 0,
+    narrow: [{ operator: "sender", operand: 1 }],
+  });
+  return body.messages.map(({ content }: { content: string }) => content);
+}
+
+t.test("[public API, subscribe] who is subscribed by somebody else is told once, with all channels", async (t) => {
+  const [one, two, bot] = [
+    await personOf(server, "one"),
+    await personOf(server, "two"),
+    await botOf(server, "bot", member),
+  ];
+  await createChannel(owner, "beta", [two]);
+  await createChannel(owner, "alpha", [owner], { invite_only: true });
+  const principals = [one.userId, two.userId, owner.userId, bot.userId];
+  const params = { subscriptions: named("beta", "alpha", "made now"), principals };
+  const { body } = await owner.post(path, params);
+  t.equal(body.new_subscription_messages_sent, true);
+  await realmOf(server).dispatcher.idle();
+  const id = realmOf(server).view.channels.byName("alpha")?.id;
+  const name = realmOf(server).view.users.get(owner.userId)?.fullName;
+  const [list, ...more] = await told(one);
+  t.match(list, new RegExp(`data-user-id="${owner.userId}">${name}</span> subscribed you to the following channels:`));
+  t.match(list, new RegExp(`data-stream-id="${id}".*>#alpha</a>[^]*>#beta</a>`), "a private channel has a link, too");
+  t.notMatch(list, /made now/);
+  t.strictSame(more, []);
+  const [single, ...rest] = await told(two);
+  t.match(single, /subscribed you to <a class="stream" data-stream-id="\d+" href="[^"]+">#alpha<\/a>\.</);
+  t.strictSame(rest, []);
+  t.strictSame([await told(owner), await told(bot)], [[], []]);
+});
+
+t.test(
+  "[public API, subscribe] nobody is told who is in already, or where that is not wanted, or by themselves",
+  async (t) => {
+    const person = await personOf(server, "spared");
+    await createChannel(owner, "quiet", []);
+    const principals = [person.userId];
+    const silent = await owner.post(path, {
+      subscriptions: named("quiet"),
+      principals,
+      send_new_subscription_messages: false,
+    });
+    t.notOk("new_subscription_messages_sent" in silent.body);
+    t.match((await owner.post(path, { subscriptions: named("quiet"), principals })).body, {
+      subscribed: {},
+      new_subscription_messages_sent: true,
+    });
+    await person.post(path, { subscriptions: named("listed") });
+    await realmOf(server).dispatcher.idle();
+    t.strictSame(await told(person), []);
+  },
+);
+
+t.test("[S3] new_subscription_messages_max people are told; with one more, nobody is", async (t) => {
+  const large = await startTestServer(t);
+  const countMax = limits.new_subscription_messages_max;
+  const ids = await crowd(large, "crowd", countMax + 1);
+  await createChannel(large.owner, "first", []);
+  await createChannel(large.owner, "second", []);
+  const sent = async () => {
+    await realmOf(large).dispatcher.idle();
+    return realmOf(large).view.counter("message");
+  };
+  const before = await sent();
+  const many = await large.owner.post(path, { subscriptions: named("first"), principals: ids });
+  t.equal(many.body.new_subscription_messages_sent, false);
+  t.equal(await sent(), before);
+  const few = await large.owner.post(path, { subscriptions: named("second"), principals: ids.slice(1) });
+  t.equal(few.body.new_subscription_messages_sent, true);
+  t.equal((await sent()) - before, countMax);
+  const state = await large.owner.register({ fetch_event_types: ["realm"] });
+  t.equal(state["max_bulk_new_subscription_messages"], countMax);
+});
+
+t.test("[architecture] a large change tells people when it is done", async (t) => {
+  const large = await startTestServer(t);
+  const ids = await crowd(large, "crowd", limits.new_subscription_messages_max);
+  const count = Math.floor(limits.subscribers_per_command_max / ids.length) + 1;
+  const names = Array.from({ length: count }, (_, index) => `channel ${index}`);
+  for (const name of names) await createChannel(large.owner, name, []);
+  const { body } = await large.owner.post(path, { subscriptions: named(...names), principals: ids });
+  t.equal(Object.keys(body.subscribed).length, ids.length);
+  await realmOf(large).dispatcher.idle();
+  const { view } = realmOf(large);
+  t.ok(
+    ids.every((id) => names.every((name) => view.subscriptions.isSubscribed(id, view.channels.byName(name)?.id ?? 0))),
+  );
+  const joined = view.rows("events", { limit: 10_000 }).map(({ row }) => row);
+  const lastAdd = joined.findLastIndex(({ type, body: { op } }) => type === "subscription" && op === "peer_add");
+  t.ok(joined.findIndex(({ type }) => type === "message") > lastAdd);
+});
+
+t.test("[S1] a hidden address names nobody, the dummy address does", async (t) => {
+  const hidden = await personOf(server, "hidden");
+  setUserSettings(server, hidden.userId, { email_address_visibility: 4 });
+  await createChannel(owner, "addressed", []);
+  const by = (address: string) => member.post(path, { subscriptions: named("addressed"), principals: [address] });
+  t.strictSame(outcome(await by(hidden.account?.email ?? "")), refusal("No such user"));
+  const { body } = await member.get(`/users/${hidden.userId}`);
+  t.match((await by(body.user.email)).body, { subscribed: { [hidden.userId]: ["addressed"] } });
+});
+
+t.test("[public API, level 362] archived channels are joined and left like others", async (t) => {
+  const id = await createChannel(owner, "past", [other]);
+  const channel = realmOf(server).view.channels.get(id);
+  if (channel !== undefined) write(server, "channels", id, { ...channel, isArchived: true });
+  t.match((await member.post(path, { subscriptions: named("past") })).body, {
+    subscribed: { [member.userId]: ["past"] },
+  });
+  t.match((await other.delete(path, { subscriptions: ["past"] })).body, { removed: ["past"] });
+});
+
+t.test(
+  "[public API, unsubscribe] a private channel that its last subscriber left stays, for who administers it",
+  async (t) => {
+    const id = await createChannel(member, "deserted", [member], { invite_only: true });
+    await member.delete(path, { subscriptions: ["deserted"] });
+    t.match(realmOf(server).view.channels.get(id), { isArchived: false });
+    t.strictSame(outcome(await owner.get(`/streams/${id}/members`)), success({ subscribers: [] }));
+  },
+);

@@ -1,0 +1,116 @@
+/** User groups that end and begin again (spec 2.5, 3; behaviour 2.6, 3.5): what they still do, and what stands against it. */
+import t from "tap";
+import type { Params } from "../support/client.ts";
+import {
+  createChannel,
+  outcome,
+  personOf,
+  refusal,
+  setRealmSettings,
+  success,
+  systemGroup,
+} from "../support/conversation.ts";
+import { createGroup, groupSeenBy } from "../support/groups.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const other = await personOf(server, "other");
+const group = (name: string) => systemGroup(server, `role:${name}`);
+const insufficient = refusal("Insufficient permission");
+
+let made = 0;
+const freshName = () => `group ${++made}`;
+
+t.test("[spec 3] deactivated and active again; what is sent with it is done, too", async (t) => {
+  const name = freshName();
+  const id = await createGroup(member, name, [other]);
+  const path = `/user_groups/${id}`;
+  t.strictSame(outcome(await member.post(`${path}/deactivate`)), success());
+  t.equal((await groupSeenBy(other, id)).deactivated, true);
+  t.strictSame((await groupSeenBy(other, id)).members, [other.userId], "members stay");
+  const listed = await other.get("/user_groups");
+  t.notOk(
+    listed.body.user_groups.some((each: Params) => each["id"] === id),
+    "listed on request only",
+  );
+  t.strictSame(outcome(await member.post(`${path}/deactivate`)), refusal("User group is deactivated."));
+  t.strictSame(outcome(await member.patch(path, { deactivated: true })), success(), "no effect");
+  t.strictSame(
+    outcome(await member.patch(path, { can_leave_group: { new: group("nobody") }, description: "resting" })),
+    success(),
+    "[spec 2.5] a deactivated group's settings may be edited",
+  );
+  t.match(await groupSeenBy(other, id), {
+    can_leave_group: group("nobody"),
+    description: "resting",
+    deactivated: true,
+  });
+  t.strictSame(outcome(await other.patch(path, { deactivated: false })), insufficient);
+  const woken = { deactivated: false, name: `${name} again`, can_mention_group: { new: id } };
+  t.strictSame(outcome(await member.patch(path, woken)), success(), "it may hold its own permission again");
+  t.match(await groupSeenBy(other, id), { deactivated: false, name: `${name} again`, can_mention_group: id });
+});
+
+t.test("[spec 2.5, behaviour 3.5] a deactivated group comes into no new use; what names it goes on", async (t) => {
+  const id = await createGroup(owner, freshName(), [other]);
+  const manager = await createGroup(owner, freshName(), []);
+  await owner.post(`/user_groups/${manager}/deactivate`);
+  await owner.patch(`/user_groups/${manager}`, { can_manage_group: { new: id } });
+  t.strictSame(
+    outcome(await owner.post(`/user_groups/${id}/deactivate`)),
+    success(),
+    "used by a deactivated group only",
+  );
+  t.strictSame(outcome(await other.patch(`/user_groups/${manager}`, { description: "x" })), success(), "still holds");
+  const value = { direct_members: [other.userId], direct_subgroups: [id] };
+  const refused = refusal("User group is deactivated.");
+  for (const wanted of [id, value]) {
+    const path = `/user_groups/${await createGroup(owner, freshName())}`;
+    t.strictSame(outcome(await owner.patch(path, { can_join_group: { new: wanted } })), refused);
+    t.strictSame(outcome(await owner.post(`${path}/subgroups`, { add: [id] })), refused);
+    const channel = { name: freshName(), subscribers: [], can_send_message_group: wanted };
+    t.strictSame(outcome(await owner.post("/channels/create", channel)), refused);
+  }
+});
+
+t.test("[behaviour 2.6] a group in use is not deactivated, and is told where it is used", async (t) => {
+  const id = await createGroup(owner, freshName());
+  const inUse = (objections: unknown) =>
+    refusal("Cannot deactivate user group in use.", "CANNOT_DEACTIVATE_GROUP_IN_USE", 400, { objections });
+  const named = { direct_members: [member.userId], direct_subgroups: [id] };
+  const within = await createGroup(owner, freshName(), [], { subgroups: [id] });
+  const channel = await createChannel(owner, freshName(), [], {
+    can_send_message_group: id,
+    can_subscribe_group: named,
+  });
+  const managed = await createGroup(owner, freshName(), [], { can_manage_group: named, can_leave_group: id });
+  await owner.patch(`/user_groups/${id}`, { can_join_group: { new: id } });
+  setRealmSettings(server, { can_create_bots_group: id });
+  const used = {
+    subgroup: { type: "subgroup", supergroup_ids: [within] },
+    channel: { type: "channel", channel_id: channel, settings: ["can_send_message_group", "can_subscribe_group"] },
+    own: { type: "user_group", group_id: id, settings: ["can_join_group"] },
+    managed: { type: "user_group", group_id: managed, settings: ["can_leave_group", "can_manage_group"] },
+    realm: { type: "realm", settings: ["can_create_bots_group"] },
+  };
+  const deactivate = async () => outcome(await owner.post(`/user_groups/${id}/deactivate`));
+  t.strictSame(await deactivate(), inUse([used.subgroup, used.channel, used.own, used.managed, used.realm]));
+  setRealmSettings(server, { can_create_bots_group: group("members") });
+  t.strictSame(await deactivate(), inUse([used.subgroup, used.channel, used.own, used.managed]));
+  await owner.patch(`/user_groups/${id}`, { can_join_group: { new: group("nobody") } });
+  await owner.post(`/user_groups/${managed}/deactivate`);
+  t.strictSame(await deactivate(), inUse([used.subgroup, used.channel]), "deactivated groups use nothing");
+  await owner.post(`/user_groups/${within}/deactivate`);
+  t.strictSame(await deactivate(), inUse([used.channel]));
+  t.equal((await groupSeenBy(owner, id)).deactivated, false);
+});
+
+t.test("[S1] a private channel that the caller may not know is not named as the place of use", async (t) => {
+  const id = await createGroup(member, freshName());
+  await createChannel(owner, freshName(), [owner], { invite_only: true, can_send_message_group: id });
+  const answer = await member.post(`/user_groups/${id}/deactivate`);
+  t.match(answer.body, { code: "CANNOT_DEACTIVATE_GROUP_IN_USE", objections: [] });
+  t.equal((await owner.post(`/user_groups/${id}/deactivate`)).body.objections.length, 1);
+});

@@ -1,0 +1,362 @@
+/**
+ * What is told of user groups (public API, user_group events; behaviour 2.6, 4.3), to whom, and what of private channels
+ * appears and vanishes by membership (S1): state before + events = fresh state, for clients of both kinds.
+ */
+import t from "tap";
+import { command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client } from "../support/client.ts";
+import {
+  channelSeenBy,
+  createChannel,
+  crowd,
+  type Event,
+  Follower,
+  personOf,
+  setRealmSettings,
+  systemGroup,
+} from "../support/conversation.ts";
+import { createGroup, groupSeenBy, people } from "../support/groups.ts";
+import { openQueue, readNow, realmOf } from "../support/realtime.ts";
+import { startTestServer } from "../support/server.ts";
+import { watch } from "../support/watch.ts";
+
+const types = ["user_group", "message", "stream", "subscription"];
+const knowing = {
+  event_types: types,
+  client_capabilities: { include_deactivated_groups: true, notification_settings_null: true },
+};
+const older = { event_types: types };
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const other = await personOf(server, "other");
+const guest = await personOf(server, "guest", roles.guest);
+const group = (name: string) => systemGroup(server, `role:${name}`);
+
+/** What is told of groups while something happens, to an owner's client and to a guest's older one. */
+async function told(act: () => Promise<unknown>): Promise<{ knowing: Event[]; older: Event[] }> {
+  const followers = [await Follower.of(owner, knowing), await Follower.of(guest, older)] as const;
+  await act();
+  for (const follower of followers) await follower.settled();
+  const [first, second] = followers.map((follower) => follower.ofType("user_group"));
+  return { knowing: first ?? [], older: second ?? [] };
+}
+
+async function toldBoth(act: () => Promise<unknown>): Promise<Event[]> {
+  const events = await told(act);
+  t.strictSame(events.older, events.knowing, "everybody is told the same, guests too");
+  return events.knowing;
+}
+
+t.test("[public API] a new group is told with its record", async (t) => {
+  let id = 0;
+  const events = await toldBoth(async () => {
+    id = await createGroup(member, "crew", [other], { subgroups: [group("owners")] });
+  });
+  t.strictSame(events, [{ type: "user_group", op: "add", group: await groupSeenBy(owner, id) }]);
+});
+
+t.test("[behaviour 2.6] one event per property that changed, none for what stays", async (t) => {
+  const id = await createGroup(owner, "changing");
+  const update = (data: unknown) => ({ type: "user_group", op: "update", group_id: id, data });
+  const events = await toldBoth(() =>
+    owner.patch(`/user_groups/${id}`, {
+      can_mention_group: { new: people(other, member) },
+      can_join_group: { new: { direct_members: [], direct_subgroups: [group("members")] } },
+      can_leave_group: { new: group("everyone") },
+      description: "new words",
+      name: "changed",
+    }),
+  );
+  t.strictSame(events, [
+    update({ name: "changed" }),
+    update({ description: "new words" }),
+    update({ can_join_group: group("members") }),
+    update({ can_mention_group: people(other, member) }),
+  ]);
+  const same = { name: "changed", description: "new words", can_join_group: { new: group("members") } };
+  t.strictSame(await toldBoth(() => owner.patch(`/user_groups/${id}`, same)), []);
+  const refused = () => owner.patch(`/user_groups/${id}`, { name: "other", can_join_group: { new: 9999 } });
+  t.strictSame(await toldBoth(refused), [], "[M2] nor for what is refused");
+});
+
+t.test("[public API] members and subgroups that come and go", async (t) => {
+  const inner = await createGroup(owner, "inner");
+  const id = await createGroup(owner, "outer", [guest]);
+  const about = { type: "user_group", group_id: id };
+  const events = await toldBoth(() =>
+    owner.post(`/user_groups/${id}/members`, {
+      add: [other.userId, member.userId],
+      delete: [guest.userId],
+      add_subgroups: [inner, group("owners")],
+    }),
+  );
+  t.strictSame(events, [
+    { ...about, op: "add_members", user_ids: [member.userId, other.userId] },
+    { ...about, op: "remove_members", user_ids: [guest.userId] },
+    { ...about, op: "add_subgroups", direct_subgroup_ids: [group("owners"), inner] },
+  ]);
+  const removal = () => owner.post(`/user_groups/${id}/subgroups`, { delete: [inner] });
+  t.strictSame(await toldBoth(removal), [{ ...about, op: "remove_subgroups", direct_subgroup_ids: [inner] }]);
+});
+
+t.test("[behaviour 2.6] of deactivated groups only clients hear that know them", async (t) => {
+  const id = await createGroup(owner, "sleeper", [other]);
+  const path = `/user_groups/${id}`;
+  const about = { type: "user_group", group_id: id };
+  const asleep = await told(() => owner.post(`${path}/deactivate`));
+  t.strictSame(asleep.knowing, [{ ...about, op: "update", data: { deactivated: true } }]);
+  t.strictSame(asleep.older, [{ ...about, op: "remove" }]);
+  const dreaming = await told(async () => {
+    await owner.patch(path, { description: "zzz", can_leave_group: { new: group("nobody") }, deactivated: true });
+    await owner.post(`${path}/members`, {
+      add: [member.userId],
+      delete: [other.userId],
+      add_subgroups: [group("owners")],
+    });
+  });
+  t.strictSame(
+    dreaming.knowing.map(({ op }) => op),
+    ["update", "update", "add_members", "remove_members", "add_subgroups"],
+  );
+  t.notOk(
+    dreaming.knowing.some((event) => "is_of_deactivated" in event),
+    "the mark is ours",
+  );
+  t.strictSame(dreaming.older, []);
+  const awake = await told(() => owner.patch(path, { deactivated: false, name: "awake", can_join_group: { new: id } }));
+  const data = [{ name: "awake" }, { deactivated: false }, { can_join_group: id }];
+  t.strictSame(
+    awake.knowing,
+    data.map((changed) => ({ ...about, op: "update", data: changed })),
+  );
+  t.strictSame(awake.older, [
+    { type: "user_group", op: "add", group: await groupSeenBy(owner, id) },
+    { ...about, op: "update", data: { can_join_group: id } },
+  ]);
+});
+
+t.test("[behaviour 4.3] /register shows deactivated groups to clients that know them, GET on request", async (t) => {
+  const id = await createGroup(owner, "hidden");
+  await owner.post(`/user_groups/${id}/deactivate`);
+  const state = async (more: object) => {
+    const { realm_user_groups: groups } = await guest.register({ fetch_event_types: ["realm_user_groups"], ...more });
+    return groups as Event[];
+  };
+  const known = (await state(knowing)).find((each) => each.id === id);
+  t.strictSame(known, await groupSeenBy(owner, id));
+  t.notOk((await state(older)).some((each) => each.id === id));
+  t.strictSame(
+    await state(knowing),
+    (await owner.get("/user_groups", { include_deactivated_groups: true })).body.user_groups,
+  );
+  t.strictSame(await state(older), (await owner.get("/user_groups")).body.user_groups);
+});
+
+t.test(
+  "[behaviour 2.6] membership of a group shows and hides the private channels that it lets one know",
+  async (t) => {
+    for (const setting of ["can_administer_channel_group", "can_add_subscribers_group", "can_subscribe_group"]) {
+      const id = await createGroup(owner, `for ${setting}`);
+      const outer = await createGroup(owner, `around ${setting}`, [], { subgroups: [id] });
+      const holder = { direct_members: [owner.userId], direct_subgroups: [outer] };
+      const name = `private ${setting}`.slice(0, 60);
+      const channel = await createChannel(owner, name, [owner], { invite_only: true, [setting]: holder });
+      await createChannel(owner, `silent ${setting}`.slice(0, 60), [owner], {
+        invite_only: true,
+        can_send_message_group: holder,
+      });
+      const seen = await Follower.of(member, knowing);
+      const strangers = await Follower.of(other, knowing);
+      const asGuest = await Follower.of(guest, knowing);
+      await owner.post(`/user_groups/${id}/members`, { add: [member.userId, guest.userId] });
+      await owner.post(`/user_groups/${id}/members`, { delete: [member.userId] });
+      await owner.post(`/user_groups/${outer}/subgroups`, { delete: [id] });
+      await owner.post(`/user_groups/${id}/members`, { add: [member.userId] });
+      await owner.post(`/user_groups/${outer}/subgroups`, { add: [id] });
+      for (const follower of [seen, strangers, asGuest]) await follower.settled();
+      const gone = { type: "stream", op: "delete", streams: [{ stream_id: channel }], stream_ids: [channel] };
+      const [came, went, back, ...more] = seen.ofType("stream");
+      t.match(came, { op: "create", streams: [{ stream_id: channel, invite_only: true, subscriber_count: 0 }] });
+      t.strictSame(went, gone);
+      t.match(back, { op: "create", streams: [{ stream_id: channel }] });
+      t.strictSame(more, []);
+      t.strictSame(seen.ofType("subscription")[0], {
+        type: "subscription",
+        op: "peer_add",
+        stream_ids: [channel],
+        user_ids: [owner.userId],
+      });
+      t.strictSame(strangers.ofType("stream"), [], "[S1] strangers hear nothing");
+      t.strictSame(asGuest.ofType("stream"), [], "[behaviour 3.5] a guest holds it not even as a member");
+      t.ok(await channelSeenBy(member, channel));
+    }
+  },
+);
+
+t.test(
+  "[behaviour 2.6] a system group as a subgroup lets everybody of the role know the channel, and no more",
+  async (t) => {
+    const moderator = await personOf(server, "moderator", roles.moderator);
+    const id = await createGroup(owner, "by role");
+    const channel = await createChannel(owner, "known by role", [owner], {
+      invite_only: true,
+      can_subscribe_group: id,
+    });
+    const followers = [await Follower.of(moderator, knowing), await Follower.of(member, knowing)] as const;
+    await owner.post(`/user_groups/${id}/subgroups`, { add: [group("moderators")] });
+    await followers[0].settled();
+    await owner.post(`/user_groups/${id}/subgroups`, { delete: [group("moderators")] });
+    for (const follower of followers) await follower.settled();
+    t.match(followers[0].ofType("stream"), [
+      { op: "create", streams: [{ stream_id: channel }] },
+      { op: "delete", stream_ids: [channel] },
+    ]);
+    t.strictSame(followers[1].ofType("stream"), []);
+  },
+);
+
+t.test("[S1] whoever knows the channel otherwise is told nothing of it", async (t) => {
+  const id = await createGroup(owner, "also");
+  const value = { direct_members: [other.userId], direct_subgroups: [id] };
+  await createChannel(owner, "known twice", [owner, member], { invite_only: true, can_subscribe_group: value });
+  const followers = [await Follower.of(member, knowing), await Follower.of(other, knowing)];
+  await owner.post(`/user_groups/${id}/members`, { add: [member.userId, other.userId] });
+  await owner.post(`/user_groups/${id}/members`, { delete: [member.userId, other.userId] });
+  for (const follower of followers) {
+    await follower.settled();
+    t.strictSame(follower.ofType("stream"), []);
+  }
+});
+
+t.test("[S3] where it is too much to tell, the queues of whom it concerns end, and nobody else's", async (t) => {
+  const full = await startTestServer(t);
+  const insider = await personOf(full, "insider");
+  const outsider = await personOf(full, "outsider");
+  const rest = await crowd(full, "hall", 499);
+  const id = await createGroup(full.owner, "wide");
+  const channels = Math.floor(limits.sight_pairs_max / (rest.length + 1)) + 1;
+  const { dispatcher } = realmOf(full);
+  const template = (name: string) => ({
+    name,
+    subscriberIds: [],
+    description: "",
+    renderedDescription: "",
+    isPrivate: true,
+    isWebPublic: false,
+    isHistoryPublic: null,
+    isDefault: false,
+    messageRetentionDays: null,
+    folderId: null,
+    topicsPolicy: "inherit" as const,
+    groups: { can_subscribe_group: id },
+    announce: false,
+    isWebPublicAllowed: false,
+  });
+  const make = async (count: number) =>
+    Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        dispatcher.ask(command({ actor: "realm" }, "channel.create", template(`c ${count} ${index}`), 2)),
+      ),
+    );
+  await make(channels);
+  const everybody = [insider.userId, ...rest];
+  const pairs = channels * everybody.length;
+  t.ok(pairs > limits.sight_pairs_max && pairs > limits.sight_pairs_per_command_max);
+  const before = await openQueue(insider, types);
+  t.equal((await full.owner.post(`/user_groups/${id}/members`, { add: everybody })).status, 200);
+  const created = (await readNow(insider, before)).filter((event) => event.type === "stream");
+  t.equal(created.length, channels, "a change of members goes on in parts, and is told whole");
+  await full.owner.post(`/user_groups/${id}/members`, { delete: everybody });
+  const crowded = await createGroup(full.owner, "crowded");
+  await full.owner.post(`/user_groups/${crowded}/members`, { add: everybody });
+  const [inside, outside] = [await openQueue(insider, types), await openQueue(outsider, types)];
+  t.equal((await full.owner.post(`/user_groups/${id}/subgroups`, { add: [crowded] })).status, 200);
+  const { body } = await insider.get("/events", { queue_id: inside.queue_id, last_event_id: -1, dont_block: true });
+  t.equal(body.code, "BAD_EVENT_QUEUE_ID");
+  t.equal((await readNow(outsider, outside)).filter((event) => event.type === "stream").length, 0);
+  const { streams } = await insider.register({ fetch_event_types: ["stream"] });
+  t.equal((streams as Event[]).filter((each) => each.invite_only).length, channels, "who registers again knows all");
+});
+
+t.test("[architecture] groups of all kinds that change, watched by clients of both kinds", (t) =>
+  watch(
+    t,
+    async ({ owner, member, other, server: stage }) => {
+      const named = async (name: string) => (await groupsOf(owner)).find((each) => each.name === name)?.id;
+      const first = await createGroup(member, "made", [other]);
+      await owner.patch(`/user_groups/${first}`, { name: "renamed", can_manage_group: { new: people(other, owner) } });
+      await owner.post(`/user_groups/${first}/members`, { add: [member.userId], add_subgroups: [await named("old")] });
+      await owner.post(`/user_groups/${await named("asleep")}/members`, { add: [member.userId] });
+      await owner.patch(`/user_groups/${await named("asleep")}`, { description: "still" });
+      await owner.patch(`/user_groups/${await named("woken")}`, { deactivated: false, name: "woken up" });
+      await owner.post(`/user_groups/${await named("woken up")}/members`, { add: [other.userId] });
+      await owner.post(`/user_groups/${await named("woken up")}/deactivate`);
+      await owner.patch(`/user_groups/${await named("woken up")}`, { deactivated: false });
+      await owner.delete(`/users/${other.userId}`);
+      await owner.patch(`/user_groups/${first}`, { description: "meanwhile" });
+      await owner.post(`/users/${other.userId}/reactivate`);
+      const many = [...realmOf(stage).view.users.all()]
+        .slice(-limits.group_members_per_command_max - 1)
+        .map((user) => user.id);
+      await owner.post("/user_groups/create", { name: "crowd", description: "", members: many });
+      await owner.post(`/user_groups/${first}/members`, { add: many });
+      await owner.post(`/user_groups/${first}/members`, { delete: many.slice(1) });
+    },
+    async ({ server: stage, owner, other }) => {
+      await crowd(stage, "hall", limits.group_members_per_command_max + 1);
+      for (const name of ["old", "asleep", "woken"]) {
+        const id = await createGroup(owner, name, [other], { can_join_group: people(other) });
+        if (name !== "old") await owner.post(`/user_groups/${id}/deactivate`);
+      }
+    },
+  ),
+);
+
+async function groupsOf(client: Client): Promise<Event[]> {
+  return (await client.get("/user_groups", { include_deactivated_groups: true })).body.user_groups;
+}
+
+t.test("[S1] private channels that come and go by groups, watched by clients of both kinds", (t) =>
+  watch(
+    t,
+    async ({ owner, member, other }) => {
+      const [inner, outer] = (await groupsOf(owner)).slice(-2).map((each) => each.id);
+      const members = `/user_groups/${inner}/members`;
+      await owner.post(members, { add: [member.userId] });
+      await other.say("hidden", "t", "while in");
+      await createChannel(other, "hidden later", [other], { invite_only: true, can_administer_channel_group: outer });
+      await owner.post(`/user_groups/${outer}/subgroups`, { delete: [inner] });
+      await other.say("hidden", "t", "while out");
+      await owner.post(`/user_groups/${outer}/members`, { add: [member.userId], add_subgroups: [inner] });
+      await owner.post(members, { delete: [member.userId] });
+      await member.post("/users/me/subscriptions", { subscriptions: [{ name: "hidden" }] });
+      await owner.post(`/user_groups/${outer}/members`, { delete: [member.userId] });
+      await member.delete("/users/me/subscriptions", { subscriptions: ["hidden"] });
+    },
+    async ({ owner, other }) => {
+      const inner = await createGroup(owner, "inner");
+      const outer = await createGroup(owner, "outer", [], { subgroups: [inner] });
+      const value = { direct_members: [owner.userId], direct_subgroups: [outer] };
+      await createChannel(other, "hidden", [other], { invite_only: true, can_subscribe_group: value });
+      await other.say("hidden", "t", "before");
+    },
+  ),
+);
+
+t.test("[behaviour 2.8] a role that changes moves the person between system groups", async (t) => {
+  setRealmSettings(server, { can_manage_all_groups: group("owners") });
+  const somebody = await personOf(server, "climber");
+  const events = await toldBoth(() => owner.patch(`/users/${somebody.userId}`, { role: 300 }));
+  t.strictSame(
+    events.map(({ op, group_id: id }) => [op, id]),
+    [
+      ["remove_members", group("members")],
+      ["remove_members", group("fullmembers")],
+      ["add_members", group("moderators")],
+    ],
+  );
+});
