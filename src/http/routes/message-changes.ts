@@ -6,8 +6,8 @@ import type { UserRecord } from "../../../schemas/records.ts";
 import { userSetting } from "../../../schemas/user-settings.ts";
 import { parseContent } from "../../domain/markdown/render.ts";
 import { cutContent } from "../../domain/message-content.ts";
-import { messageSetting } from "../../domain/message-settings.ts";
 import { canReadMessage } from "../../domain/permissions.ts";
+import { realmSetting } from "../../domain/realm-settings.ts";
 import { messageHistory } from "../../queries/message-history.ts";
 import { bind, callerOf } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
@@ -38,7 +38,7 @@ export const messageChangeRoutes = [
 
   bind(getMessageHistory, (call) => {
     const { view } = call.realm;
-    if (messageSetting(view, "message_edit_history_visibility_policy") === "none") {
+    if (realmSetting(view, "message_edit_history_visibility_policy") === "none") {
       return refuse.badRequest("Message edit history is disabled in this organization");
     }
     const message = view.row("messages", call.params.message_id);
