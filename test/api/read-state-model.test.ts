@@ -11,6 +11,7 @@ import { parseContent } from "../../src/domain/markdown/render.ts";
 import type { Client } from "../support/client.ts";
 import { createChannel, Follower, personOf, realmOf } from "../support/conversation.ts";
 import { Mirror, mirroredTypes } from "../support/mirror.ts";
+import { seedOf } from "../support/seed.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -167,8 +168,9 @@ class Model {
 }
 
 const person = fc.nat({ max: people.length - 1 });
-const channel = fc.nat({ max: 2 });
-const topic = fc.constantFrom("soup", ...topics);
+/** Most happens in few places, so that much happens to one message. */
+const channel = fc.constantFrom(0, 0, 0, 1, 2);
+const topic = fc.constantFrom("soup", "soup", ...topics);
 const picks = fc.array(fc.nat(), { minLength: 1, maxLength: 4 });
 
 const step = fc.oneof(
@@ -206,8 +208,7 @@ const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("mark topic" as const), person, channel, topic }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("mark channel" as const), person, channel }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("mark all" as const), person }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant("join" as const), person, channel }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant("leave" as const), person, channel }) },
+  { weight: 4, arbitrary: fc.record({ kind: fc.constant("turn" as const), person, channel }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("mute" as const), person, other: person }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("mute topic" as const), person, channel, topic }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("away" as const), person }) },
@@ -318,18 +319,17 @@ class World {
     this.model.read(who, () => true);
   }
 
-  async join({ person: who, channel: index }: StepOf<"join">) {
-    await owner.post("/users/me/subscriptions", {
-      subscriptions: [{ name: this.channelNames[index] }],
-      principals: [client(who).userId],
-    });
+  /** Joins or leaves. */
+  async turn({ person: who, channel: index }: StepOf<"turn">) {
+    const name = this.channelNames[index];
+    if (this.model.subscribed[who]?.delete(index) === true) {
+      await client(who).delete("/users/me/subscriptions", { subscriptions: [name] });
+      this.model.read(who, (message) => message.channel === index);
+      return;
+    }
+    const principals = [client(who).userId];
+    await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals });
     this.model.subscribed[who]?.add(index);
-  }
-
-  async leave({ person: who, channel: index }: StepOf<"leave">) {
-    await client(who).delete("/users/me/subscriptions", { subscriptions: [this.channelNames[index]] });
-    this.model.subscribed[who]?.delete(index);
-    this.model.read(who, (message) => message.channel === index);
   }
 
   async mute({ person: who, other }: StepOf<"mute">) {
@@ -414,13 +414,12 @@ t.test(
   "[architecture, Read state] floors and exceptions say what a row for each person and message would",
   async (t) => {
     await fc.assert(
-      fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 30 }), async (steps) => {
+      fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 45 }), async (steps) => {
         await clean();
         const world = await World.make();
         const followers = await Promise.all(
           people.map((who) => Follower.of(who, { ...watched, fetch_event_types: mirroredTypes })),
         );
-        const isDeactivating = steps.some(({ kind }) => kind === "away");
         for (const played of steps) await world.play(played);
         await announced();
         for (const [index, who] of people.entries()) {
@@ -436,7 +435,7 @@ t.test(
             `flags of ${names[index]}`,
           );
           // Queues end with an account; who was away registers again.
-          if (isDeactivating) continue;
+          if (steps.some((played) => played.kind === "away" && played.person === index)) continue;
           const follower = followers[index];
           if (follower === undefined) continue;
           const mirror = new Mirror(follower.state, { includesSubscribers: true, isModern: false });
@@ -452,7 +451,7 @@ t.test(
         }
         if (!t.passing()) throw new Error(`not as the model says: ${JSON.stringify(steps)}`);
       }),
-      { numRuns: 20, endOnFailure: true },
+      { numRuns: 12, endOnFailure: true, seed: seedOf(t) },
     );
   },
 );
