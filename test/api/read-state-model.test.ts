@@ -451,7 +451,7 @@ t.test(
         }
         if (!t.passing()) throw new Error(`not as the model says: ${JSON.stringify(steps)}`);
       }),
-      { numRuns: 12, endOnFailure: true, seed: seedOf(t) },
+      { numRuns: 6, endOnFailure: true, seed: seedOf(t) },
     );
   },
 );
