@@ -1,7 +1,7 @@
 /** What commands carry that change messages after they were posted (actors/commands.ts). Plain data: it is stored (M3). */
 
-import type { Ticket } from "../effects.ts";
 import type { ParsedContent } from "../../src/domain/markdown/render.ts";
+import type { Ticket } from "../effects.ts";
 
 export type PropagateMode = "change_one" | "change_later" | "change_all";
 
