@@ -57,8 +57,20 @@ function channelPlace(view: View, conversation: ConversationRecord, options: Mes
     display_recipient: channel.name,
     recipient_id: channel.recipientId,
     subject: shownTopic(view, conversation.topic, options.allowEmptyTopicName),
-    topic_links: renderTopicLinks(conversation.topic, []),
+    topic_links: topicLinks(conversation),
   };
+}
+
+/** By the conversation's row, which changes with its topic: a page of messages looks for links in their topic once. */
+const linksByRow = new WeakMap<ConversationRecord, ReturnType<typeof renderTopicLinks>>();
+
+function topicLinks(conversation: ConversationRecord): ReturnType<typeof renderTopicLinks> {
+  let links = linksByRow.get(conversation);
+  if (links === undefined) {
+    links = renderTopicLinks(conversation.topic, []);
+    linksByRow.set(conversation, links);
+  }
+  return links;
 }
 
 /** Both directions of a conversation share its id (spec 2.9, since level 327). */
