@@ -154,11 +154,11 @@ export const limits = {
 
   // Search (architecture, Search)
   search_word_characters_max: 40,
-  search_segment_messages: 256,
+  search_segment_messages: 128,
   search_segments_merged: 8,
   search_block_ids_max: 400,
-  search_postings_per_slice_max: 10_000,
-  search_rows_per_slice_max: 2000,
+  search_postings_per_slice_max: 5000,
+  search_rows_per_slice_max: 1000,
   search_pending_read_max: 10_000,
   /** Topics whose names hold a word and whose messages are merged; with more, messages are looked at one by one. */
   search_topics_merged_max: 500,

@@ -20,6 +20,7 @@ import { Realm } from "./runtime/realm.ts";
 import { realmFolder } from "./runtime/realm-host.ts";
 import { backupFolder, checkFolder, restoreFolder } from "./store/backup.ts";
 import { RootStore } from "./store/root.ts";
+import { searchStateKey, startedAnew, stateOf } from "./store/search-index.ts";
 import { readZuliprc, writeZuliprc } from "./zuliprc.ts";
 
 const dataDir = () => resolve(process.env["DATA_DIR"] || "./data");
@@ -205,6 +206,20 @@ function withAccount<T>(
     return work(realm, user);
   });
 }
+
+program
+  .command("rebuild-search")
+  .description(
+    "forget the search index; the server makes it anew, and finds everything meanwhile (the server must not run)",
+  )
+  .option("--realm <label>", "label of the realm", "")
+  .action(async (options: { realm: string }) => {
+    await withRealm(options.realm, async ({ environment, dispatcher }) => {
+      const state = stateOf(environment.get("searchState", searchStateKey));
+      dispatcher.maintain(() => environment.put("searchState", searchStateKey, startedAnew(state)));
+    });
+    say("the search index will be made anew");
+  });
 
 program
   .command("listen")

@@ -5,7 +5,7 @@ import { encodeHash } from "../../src/domain/markdown/resolve.ts";
 import type { TopicToggle } from "../../src/domain/message-rules.ts";
 import { emptyTopicName } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { MessageMove } from "../commands.ts";
+import type { MessageMove } from "../commands/messages.ts";
 import { type Effect, effects } from "../effects.ts";
 import { botPost } from "../realm/notification-bot.ts";
 import type { TopicContext } from "./machine.ts";

@@ -3,7 +3,7 @@
  * delivery (realtime/update-message-events.ts): who may not read moved messages where they are now is told that they are gone.
  */
 import { seconds } from "../../src/domain/presence.ts";
-import type { MessageMove } from "../commands.ts";
+import type { MessageMove } from "../commands/messages.ts";
 import { type Effect, effects } from "../effects.ts";
 import type { TopicContext } from "./machine.ts";
 

@@ -6,7 +6,7 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ChannelRecord, ConversationRecord, ReadFloorRecord } from "../../schemas/records.ts";
-import { canReadMessage, hasContentAccess } from "../../src/domain/permissions.ts";
+import { hasContentAccess } from "../../src/domain/permissions.ts";
 import { ReadState, type Seen, type Supposed } from "../../src/domain/read-state.ts";
 import { collectUnread } from "../../src/domain/unread.ts";
 import type { View } from "../../src/domain/view.ts";
@@ -164,14 +164,11 @@ export function announceRead(_context: unknown, asked: Command<"read-state.annou
   };
   const was = new ReadState(view, userId, former);
   const is = new ReadState(view, userId);
-  const user = view.users.get(userId);
   const told: number[] = [];
   const spent: Effect[] = [];
   for (const { seen, conversation } of slice.candidates) {
-    const message = hasLeft ? view.row("messages", seen.id) : undefined;
-    const isShown = !hasLeft || (user !== undefined && message !== undefined && canReadMessage(view, user, message));
     const isRead = is.isRead(seen, conversation);
-    if (isShown && isRead && !was.isRead(seen, conversation)) told.push(seen.id);
+    if (isRead && !was.isRead(seen, conversation)) told.push(seen.id);
     if (isRead && is.exception(seen.id) !== undefined && is.isReadAnyway(seen, conversation)) {
       spent.push(effects.remove("readExceptions", [userId, seen.id]));
     }
@@ -201,7 +198,7 @@ function newerIn(view: View, { place, from, upTo }: ReadAnnouncement, limit: num
   return { candidates: rows, next: last + 1 };
 }
 
-/** Who left is told what is read by that, where they may still see it; who comes back meanwhile, too. */
+/** Who left is told what is read by that: they knew of it. Who comes back meanwhile is told, too. */
 export function leaveRead(view: View, userId: number, channelId: number): Effect[] {
   const place = { channelId, conversationId: null };
   const state = new ReadState(view, userId);

@@ -6,7 +6,6 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ChannelRecord, ConversationRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
-import { messageSetting } from "./message-settings.ts";
 import {
   canAdminister,
   canReadMessage,
@@ -14,6 +13,7 @@ import {
   hasContentAccess,
   hasRealmPermission,
 } from "./permissions.ts";
+import { realmSetting } from "./realm-settings.ts";
 import { emptyTopicName } from "./topics.ts";
 import type { View } from "./view.ts";
 
@@ -47,11 +47,11 @@ function withGrace(limitS: number | null): number | null {
 
 /** Content is the sender's own, whatever anybody's role is. */
 export function checkContentEdit(view: View, caller: UserRecord, message: MessageRecord): Refusal | null {
-  if (!messageSetting(view, "allow_message_editing")) {
+  if (!realmSetting(view, "allow_message_editing")) {
     return refuse.badRequest("Your organization has turned off message editing");
   }
   if (message.senderId !== caller.id) return refuse.badRequest("You don't have permission to edit this message");
-  return isOver(view, message, withGrace(messageSetting(view, "message_content_edit_limit_seconds")))
+  return isOver(view, message, withGrace(realmSetting(view, "message_content_edit_limit_seconds")))
     ? refuse.badRequest("The time limit for editing this message has passed")
     : null;
 }
@@ -77,7 +77,7 @@ export function checkTopicEdit(view: View, caller: UserRecord, message: MessageR
       : refuse.badRequest("You don't have permission to resolve topics in this channel.");
   }
   if (!mayEditTopic(view, caller, move)) return refuse.badRequest("You don't have permission to edit this message");
-  const limitS = withGrace(messageSetting(view, "move_messages_within_stream_limit_seconds"));
+  const limitS = withGrace(realmSetting(view, "move_messages_within_stream_limit_seconds"));
   return !isModerator(caller) && isOver(view, message, limitS)
     ? refuse.badRequest("The time limit for editing this message's topic has passed.")
     : null;
@@ -110,7 +110,7 @@ export function checkChannelMove(view: View, caller: UserRecord, message: Messag
     hasChannelPermission(view, caller, from, "can_move_messages_out_of_channel_group");
   if (!mayMoveOut) return refuse.badRequest("You don't have permission to move this message");
   if (!mayPost(view, caller, to)) return refuse.badRequest("You do not have permission to post in this channel.");
-  const limitS = withGrace(messageSetting(view, "move_messages_between_streams_limit_seconds"));
+  const limitS = withGrace(realmSetting(view, "move_messages_between_streams_limit_seconds"));
   return !isModerator(caller) && isOver(view, message, limitS)
     ? refuse.badRequest("The time limit for editing this message's channel has passed")
     : null;
@@ -128,8 +128,8 @@ function mayPost(view: View, caller: UserRecord, channel: ChannelRecord): boolea
 export function moveLimitS(view: View, caller: UserRecord, move: Move): number | null {
   if (isModerator(caller) || move.toggle !== "none") return null;
   const limitsS = [
-    move.isTopicChanged ? messageSetting(view, "move_messages_within_stream_limit_seconds") : null,
-    move.from.id === move.to.id ? null : messageSetting(view, "move_messages_between_streams_limit_seconds"),
+    move.isTopicChanged ? realmSetting(view, "move_messages_within_stream_limit_seconds") : null,
+    move.from.id === move.to.id ? null : realmSetting(view, "move_messages_between_streams_limit_seconds"),
   ].flatMap((limitS) => withGrace(limitS) ?? []);
   return limitsS.length === 0 ? null : Math.min(...limitsS);
 }
@@ -175,7 +175,7 @@ export function checkDeletion(view: View, caller: UserRecord, { message, channel
   if (!isOwn || !has("can_delete_own_message_group")) {
     return refuse.badRequest("You don't have permission to delete this message");
   }
-  return isOver(view, message, messageSetting(view, "message_content_delete_limit_seconds"))
+  return isOver(view, message, realmSetting(view, "message_content_delete_limit_seconds"))
     ? refuse.badRequest("The time limit for deleting this message has passed")
     : null;
 }

@@ -5,8 +5,8 @@
 import { limits } from "../../schemas/limits.ts";
 import type { ConversationRecord, MessageRecord, TopicRenameRecord } from "../../schemas/records.ts";
 import { topicToggle } from "../domain/message-rules.ts";
-import { messageSetting } from "../domain/message-settings.ts";
 import { seconds } from "../domain/presence.ts";
+import { realmSetting } from "../domain/realm-settings.ts";
 import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 
@@ -127,7 +127,7 @@ export function changeFields(
 
 /** The organization's policy: everything, moves without contents, or nothing. */
 function isShown(view: View, change: Change): boolean {
-  const policy = messageSetting(view, "message_edit_history_visibility_policy");
+  const policy = realmSetting(view, "message_edit_history_visibility_policy");
   return policy === "all" || (policy === "moves" && (change.topic !== null || change.channel !== null));
 }
 
@@ -186,5 +186,5 @@ export function messageHistory(
 }
 
 function showsContents(view: View): boolean {
-  return messageSetting(view, "message_edit_history_visibility_policy") === "all";
+  return realmSetting(view, "message_edit_history_visibility_policy") === "all";
 }

@@ -57,8 +57,24 @@ function channelPlace(view: View, conversation: ConversationRecord, options: Mes
     display_recipient: channel.name,
     recipient_id: channel.recipientId,
     subject: shownTopic(view, conversation.topic, options.allowEmptyTopicName),
-    topic_links: renderTopicLinks(conversation.topic, view.linkifiers),
+    topic_links: topicLinks(view, conversation),
   };
+}
+
+type TopicLinks = ReturnType<typeof renderTopicLinks>;
+
+/**
+ * By the list of linkifiers and the conversation's row, which change when what they say changes: a page of messages looks for
+ * links in their topic once.
+ */
+const knownLinks = new WeakMap<View["linkifiers"], WeakMap<ConversationRecord, TopicLinks>>();
+
+function topicLinks({ linkifiers }: View, conversation: ConversationRecord): TopicLinks {
+  const byRow = knownLinks.get(linkifiers) ?? new WeakMap<ConversationRecord, TopicLinks>();
+  knownLinks.set(linkifiers, byRow);
+  const links = byRow.get(conversation) ?? renderTopicLinks(conversation.topic, linkifiers);
+  byRow.set(conversation, links);
+  return links;
 }
 
 /** Both directions of a conversation share its id (spec 2.9, since level 327). */

@@ -1,12 +1,13 @@
 /**
- * Topics and channels of messages by PATCH /messages/{id} (spec 2.4, 2.9; public API: update-message; behaviour 4.4, 5.6): renames,
- * resolving, parts of topics, other channels; who may, and what everybody is told. Large topics are in message-moves-large.test.ts.
+ * Topics and channels of messages by PATCH /messages/{id} (spec 2.4, 2.9; public API: update-message; behaviour 5.6): renames,
+ * resolving, parts of topics, other channels. Who may is in message-moves-permissions.test.ts, what people are told in
+ * message-moves-events.test.ts, many messages in test/runtime/message-moves.test.ts.
  */
-import t, { type Test } from "tap";
+import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { auditRealm } from "../support/audit.ts";
-import type { Client, Params } from "../support/client.ts";
+import type { Params } from "../support/client.ts";
 import {
   channelSeenBy,
   createChannel,
@@ -15,11 +16,8 @@ import {
   personOf,
   realmOf,
   refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-  write,
 } from "../support/conversation.ts";
+import { audit, idsOf, move, moved, placeMaker, quietly, read, say, topicOf } from "../support/message-moves.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer } from "../support/server.ts";
@@ -32,50 +30,7 @@ const guest = await personOf(server, "guest", roles.guest);
 const moderator = await personOf(server, "moderator", roles.moderator);
 const administrator = await personOf(server, "administrator", roles.administrator);
 const everybody = [owner, member, other, guest, moderator, administrator];
-let channels = 0;
-
-/** A channel of its own for a test. */
-function place(more: Params = {}, people: readonly Client[] = everybody): Promise<number> {
-  channels++;
-  return createChannel(people[0] ?? owner, `place ${channels}`, people, more);
-}
-
-const moved = success({ detached_uploads: [] });
-const quietly = { send_notification_to_new_thread: false, send_notification_to_old_thread: false };
-
-function move(by: Client, id: number, params: Params) {
-  return by.patch(`/messages/${id}`, { ...quietly, ...params });
-}
-
-async function read(by: Client, id: number) {
-  return (await by.get(`/messages/${id}`)).body.message;
-}
-
-/** [id, content] of a topic's messages, ascending. */
-async function topicOf(by: Client, channelId: number, topic: string): Promise<[number, string][]> {
-  const narrow = [
-    { operator: "channel", operand: channelId },
-    { operator: "topic", operand: topic },
-  ];
-  const params = { anchor: "newest", num_before: 5000, num_after: 0, narrow, apply_markdown: false };
-  const { body } = await by.get("/messages", params);
-  return body.messages.map(({ id, content }: { id: number; content: string }) => [id, content]);
-}
-
-async function idsOf(by: Client, channelId: number, topic: string): Promise<number[]> {
-  return (await topicOf(by, channelId, topic)).map(([id]) => id);
-}
-
-async function say(by: Client, channelId: number, topic: string, count: number): Promise<number[]> {
-  const ids: number[] = [];
-  for (let n = 0; n < count; n++) ids.push(await by.say(channelId, topic, `number ${n}`));
-  return ids;
-}
-
-/** Nothing half done: every index agrees with every row. */
-function audit(t: Test): void {
-  t.strictSame(auditRealm(realmOf(server).environment), []);
-}
+const { place } = placeMaker(everybody);
 
 t.test(
   "[architecture, Moves] a topic gets another name as a whole: all its messages have it, dated and with history",
@@ -96,7 +51,7 @@ t.test(
     t.same(await idsOf(member, id, "dinner"), [...ids, fresh]);
     await member.say(id, "lunch", "a new lunch");
     t.equal((await idsOf(member, id, "lunch")).length, 1, "the old name begins anew");
-    audit(t);
+    audit(t, server);
   },
 );
 
@@ -110,7 +65,7 @@ t.test("[openapi update-message] change_one and change_later leave the rest wher
   t.strictSame(outcome(await move(member, a, { topic: "to", propagate_mode: "change_later" })), moved);
   t.strictSame([await idsOf(member, id, "from"), await idsOf(member, id, "to")], [[], [a, b, c, d]]);
   t.equal((await read(member, c)).edit_history.length, 1);
-  audit(t);
+  audit(t, server);
 });
 
 t.test(
@@ -172,7 +127,7 @@ t.test(
     ];
     const { body } = await member.get("/messages", { anchor: 0, num_before: 0, num_after: 10, narrow });
     t.equal(body.messages.length, 2);
-    audit(t);
+    audit(t, server);
   },
 );
 
@@ -246,7 +201,7 @@ t.test("[our decision] another spelling of a topic's name is the whole topic's",
   t.strictSame(outcome(await move(member, ids[0] ?? 0, { topic: "LUNCH" })), moved);
   for (const messageId of ids) t.equal((await read(member, messageId)).subject, "LUNCH");
   t.strictSame(await idsOf(member, id, "lunch"), ids);
-  audit(t);
+  audit(t, server);
 });
 
 t.test("[spec 2.4] topics_policy holds for what is moved", async (t) => {
@@ -287,7 +242,7 @@ t.test("[architecture, Moves] to another channel: messages, indexes and first me
     prev_topic: "travel",
     topic: "back",
   });
-  audit(t);
+  audit(t, server);
 });
 
 t.test(
@@ -308,330 +263,9 @@ t.test(
     t.strictSame(outcome(await move(member, a, { topic: "apart", content: "newer" })), moved, "and out of the topic");
     t.match((await read(member, a)).edit_history[0], { prev_content: "new", prev_topic: "both now", topic: "apart" });
     t.equal((await read(member, a)).edit_history.length, 2);
-    audit(t);
+    audit(t, server);
   },
 );
-
-t.test("[behaviour 4.4] the event of a move names all its messages, both names, and how it was meant", async (t) => {
-  const id = await place();
-  const [a = 0, b = 0] = await say(member, id, "", 2);
-  const plain = await Follower.of(other);
-  const able = await Follower.of(other, {
-    client_capabilities: { notification_settings_null: true, empty_topic_name: true },
-  });
-  await move(member, b, { topic: "https://example.com/x", propagate_mode: "change_all" });
-  await plain.settled();
-  await able.settled();
-  const { last_moved_timestamp: at } = await read(member, b);
-  const expected = {
-    type: "update_message",
-    user_id: member.userId,
-    rendering_only: false,
-    message_id: b,
-    message_ids: [a, b],
-    edit_timestamp: at,
-    stream_id: id,
-    stream_name: `place ${channels}`,
-    propagate_mode: "change_all",
-    orig_subject: "general chat",
-    subject: "https://example.com/x",
-    topic_links: [{ text: "https://example.com/x", url: "https://example.com/x" }],
-    flags: [],
-  };
-  t.strictSame(plain.ofType("update_message"), [expected]);
-  t.strictSame(able.ofType("update_message"), [{ ...expected, orig_subject: "" }]);
-});
-
-t.test("[S1] to a private channel: who may not follow is told that the messages are gone", async (t) => {
-  const open = await place();
-  const sealed = await place({ invite_only: true }, [member, other]);
-  const [a = 0, b = 0] = await say(member, open, "open", 2);
-  const inside = await Follower.of(other);
-  const outside = await Follower.of(moderator, {
-    client_capabilities: { notification_settings_null: true, bulk_message_deletion: true },
-  });
-  const simple = await Follower.of(moderator);
-  t.strictSame(
-    outcome(await move(member, a, { stream_id: sealed, topic: "closed", propagate_mode: "change_all" })),
-    moved,
-  );
-  for (const follower of [inside, outside, simple]) await follower.settled();
-  t.match(inside.ofType("update_message"), [
-    { message_ids: [a, b], stream_id: open, new_stream_id: sealed, orig_subject: "open", subject: "closed" },
-  ]);
-  t.strictSame(inside.ofType("delete_message"), []);
-  const gone = { type: "delete_message", message_type: "stream", stream_id: open, topic: "open" };
-  t.strictSame(outside.ofType("delete_message"), [{ ...gone, message_ids: [a, b] }]);
-  t.strictSame(simple.ofType("delete_message"), [
-    { ...gone, message_id: a },
-    { ...gone, message_id: b },
-  ]);
-  t.strictSame(outside.ofType("update_message"), []);
-  t.match(await moderator.get(`/messages/${a}`), { status: 400 });
-  t.notMatch(JSON.stringify(outside.events), /closed/);
-});
-
-t.test("[S1] from a private channel to a public one: others learn nothing of where it was", async (t) => {
-  const sealed = await place({ invite_only: true }, [member, other]);
-  const open = await place();
-  const [a = 0] = await say(member, sealed, "secret plan", 1);
-  const follower = await Follower.of(moderator);
-  t.strictSame(outcome(await move(member, a, { stream_id: open, topic: "plan" })), moved);
-  await follower.settled();
-  t.strictSame(follower.ofType("update_message"), []);
-  t.notMatch(JSON.stringify(follower.events), /secret plan/);
-  t.match(await moderator.get(`/messages/${a}`), { status: 200 });
-});
-
-t.test("[D24] a channel that the mover may not read, that is archived or not there: Invalid channel ID", async (t) => {
-  const id = await place();
-  const [a = 0] = await say(member, id, "t", 1);
-  const sealed = await place({ invite_only: true }, [other]);
-  const archived = await place();
-  const record = realmOf(server).view.channels.get(archived);
-  if (record !== undefined) write(server, "channels", archived, { ...record, isArchived: true });
-  for (const by of [member, owner]) {
-    for (const target of [999_999, sealed, archived]) {
-      t.strictSame(outcome(await move(by, a, { stream_id: target })), refusal("Invalid channel ID"), String(target));
-    }
-  }
-  t.strictSame(await idsOf(member, id, "t"), [a]);
-});
-
-t.test(
-  "[openapi update-message] notices in the new and in the old place, as the public server words them",
-  async (t) => {
-    const id = await place();
-    const to = await place();
-    const [from, target] = [`place ${channels - 1}`, `place ${channels}`];
-    const both = { send_notification_to_old_thread: true, send_notification_to_new_thread: true };
-    const by = `by @_**member 0|${member.userId}**.`;
-    const last = async (channelId: number, topic: string) => (await topicOf(member, channelId, topic)).at(-1)?.[1];
-
-    const [a = 0] = await say(member, id, "a", 2);
-    await member.patch(`/messages/${a}`, { ...both, topic: "b", propagate_mode: "change_all" });
-    t.equal(await last(id, "b"), `This topic was moved here from #**${from}>a** ${by}`);
-    t.equal(await last(id, "a"), `This topic was moved to #**${from}>b** ${by}`);
-
-    await member.patch(`/messages/${a}`, { ...both, stream_id: to, topic: "c" });
-    t.equal(
-      await last(to, "c"),
-      `[A message](#narrow/channel/${to}-place-${channels}/topic/c/near/${a}) was moved here from #**${from}>b** ${by}`,
-    );
-    t.equal(await last(id, "b"), `A message was moved from this topic to #**${target}>c** ${by}`);
-
-    const [d = 0] = await say(member, id, "b", 2);
-    await member.patch(`/messages/${d}`, { ...both, stream_id: to, topic: "c", propagate_mode: "change_later" });
-    t.match(await last(to, "c"), new RegExp(`^2 messages were moved here from #\\*\\*${from}>b`));
-    t.match(await last(id, "b"), /^2 messages were moved from this topic to /);
-
-    const e = await member.say(id, "quiet", "x");
-    await member.patch(`/messages/${e}`, { topic: "quiet now" });
-    t.match(await last(id, "quiet now"), /^This topic was moved here from /, "by default in the new place");
-    t.equal(await last(id, "quiet"), undefined, "and not in the old one");
-    await move(member, e, { topic: "silence" });
-    t.equal(await last(id, "silence"), "x", "and nowhere when it is not wanted");
-    audit(t);
-  },
-);
-
-interface Grant {
-  readonly realm?: Readonly<Record<string, string>>;
-  readonly channel?: Readonly<Record<string, string>>;
-  readonly target?: Readonly<Record<string, string>>;
-}
-
-/** Who may do what by which permission; `role:nobody` everywhere else. */
-const grants: readonly {
-  title: string;
-  change: "rename" | "resolve" | "channel";
-  grant: Grant;
-  may: readonly Client[];
-}[] = [
-  { title: "nobody is asked", change: "rename", grant: {}, may: [owner, administrator] },
-  { title: "nobody is asked", change: "resolve", grant: {}, may: [] },
-  { title: "nobody is asked", change: "channel", grant: {}, may: [owner, administrator] },
-  {
-    title: "the organization's group",
-    change: "rename",
-    grant: { realm: { can_move_messages_between_topics_group: "role:members" } },
-    may: [owner, administrator, moderator, member],
-  },
-  {
-    title: "the organization's group",
-    change: "resolve",
-    grant: { realm: { can_resolve_topics_group: "role:everyone" } },
-    may: [owner, administrator, moderator, member, guest],
-  },
-  {
-    title: "the organization's group",
-    change: "channel",
-    grant: { realm: { can_move_messages_between_channels_group: "role:moderators" } },
-    may: [owner, administrator, moderator],
-  },
-  {
-    title: "the channel's group",
-    change: "rename",
-    grant: { channel: { can_move_messages_within_channel_group: "role:everyone" } },
-    may: [owner, administrator, moderator, member, guest],
-  },
-  {
-    title: "the channel's group",
-    change: "resolve",
-    grant: { channel: { can_resolve_topics_group: "role:moderators" } },
-    may: [owner, administrator, moderator],
-  },
-  {
-    title: "the channel's group",
-    change: "channel",
-    grant: { channel: { can_move_messages_out_of_channel_group: "role:members" } },
-    may: [owner, administrator, moderator, member],
-  },
-  {
-    title: "who administers the channel",
-    change: "rename",
-    grant: { channel: { can_administer_channel_group: "role:members" } },
-    may: [owner, administrator, moderator, member],
-  },
-  {
-    title: "but who may not post there",
-    change: "channel",
-    grant: {
-      realm: { can_move_messages_between_channels_group: "role:members" },
-      target: { can_send_message_group: "role:moderators" },
-    },
-    may: [owner, administrator, moderator],
-  },
-];
-
-const refusedTexts = {
-  rename: "You don't have permission to edit this message",
-  resolve: "You don't have permission to resolve topics in this channel.",
-  channel: /^(?:You don't have permission to move this message|You do not have permission to post in this channel\.)$/,
-};
-
-t.test(
-  "[spec 2.4, 3.5] who may rename, resolve and move: role by role, for every permission that says so",
-  async (t) => {
-    const group = (name: string) => systemGroup(server, name);
-    const none = group("role:nobody");
-    const asIds = (names: Readonly<Record<string, string>> = {}) =>
-      Object.fromEntries(Object.entries(names).map(([name, value]) => [name, group(value)]));
-    for (const { title, change, grant, may } of grants) {
-      const id = await place({ can_administer_channel_group: none, ...asIds(grant.channel) });
-      const to = await place({ can_administer_channel_group: none, ...asIds(grant.target) });
-      const [a = 0] = await say(owner, id, "topic", 1);
-      setRealmSettings(server, {
-        can_move_messages_between_topics_group: none,
-        can_move_messages_between_channels_group: none,
-        can_resolve_topics_group: none,
-        ...asIds(grant.realm),
-      });
-      for (const by of everybody.filter((person) => person !== other)) {
-        const { stream_id: where, subject } = await read(owner, a);
-        const isHere = where === id;
-        const wishes = {
-          rename: { topic: subject === "topic" ? "another" : "topic" },
-          resolve: { topic: subject.startsWith("✔ ") ? "topic" : "✔ topic", propagate_mode: "change_all" },
-          channel: { stream_id: to },
-        };
-        if (!isHere) await owner.patch(`/messages/${a}`, { ...quietly, stream_id: id });
-        const { status, body } = await move(by, a, wishes[change]);
-        const name = `${change}, ${title}: user ${by.userId}`;
-        if (may.includes(by)) t.equal(status, 200, name);
-        else t.match(body, { code: "BAD_REQUEST", msg: refusedTexts[change] }, name);
-      }
-    }
-    setRealmSettings(server, {
-      can_move_messages_between_topics_group: undefined,
-      can_move_messages_between_channels_group: undefined,
-      can_resolve_topics_group: undefined,
-    });
-  },
-);
-
-t.test(
-  "[openapi update-message] time limits: of topics, of channels, and for what is left of a whole topic",
-  async (t) => {
-    const { server, clock } = await startClockedServer(t);
-    const { owner } = server;
-    const [member, moderator] = [await personOf(server, "m"), await personOf(server, "mod", roles.moderator)];
-    const to = await createChannel(owner, "to", [owner, member, moderator]);
-    await owner.post("/users/me/subscriptions", {
-      subscriptions: [{ name: "general" }],
-      principals: [member.userId, moderator.userId],
-    });
-    const grace = limits.edit_grace_s * 1000;
-    setRealmSettings(server, {
-      move_messages_within_stream_limit_seconds: 100,
-      move_messages_between_streams_limit_seconds: 50,
-    });
-    const [old = 0] = await say(member, 1, "t", 1);
-    clock.advance(50_000 + grace);
-    t.equal((await move(member, old, { stream_id: to })).status, 200, "at the bound");
-    t.equal((await move(owner, old, { stream_id: 1 })).status, 200);
-    clock.advance(1);
-    t.strictSame(
-      outcome(await move(member, old, { stream_id: to })),
-      refusal("The time limit for editing this message's channel has passed"),
-    );
-    clock.advance(49_999);
-    t.equal((await move(member, old, { topic: "t2" })).status, 200, "at the bound");
-    t.equal((await move(member, old, { topic: "t" })).status, 200);
-    clock.advance(1);
-    t.strictSame(
-      outcome(await move(member, old, { topic: "t2" })),
-      refusal("The time limit for editing this message's topic has passed."),
-    );
-    t.equal(
-      (await move(member, old, { topic: "✔ t", propagate_mode: "change_all" })).status,
-      200,
-      "resolving has no limit",
-    );
-    t.equal((await move(moderator, old, { topic: "t", propagate_mode: "change_all" })).status, 200);
-    const fresh = await say(member, 1, "t", 2);
-    const exceeded = (allowed: number, total: number, firstId: number) =>
-      refusal(
-        `You only have permission to move the ${allowed}/${total} most recent messages in this topic.`,
-        "MOVE_MESSAGES_TIME_LIMIT_EXCEEDED",
-        400,
-        {
-          first_message_id_allowed_to_move: firstId,
-          total_messages_allowed_to_move: allowed,
-          total_messages_in_topic: total,
-        },
-      );
-    t.strictSame(
-      outcome(await move(member, fresh[1] ?? 0, { topic: "t2", propagate_mode: "change_all" })),
-      exceeded(2, 3, fresh[0] ?? 0),
-    );
-    t.equal((await move(member, fresh[0] ?? 0, { topic: "t2", propagate_mode: "change_later" })).status, 200);
-    t.strictSame(await idsOf(member, 1, "t2"), fresh);
-    t.equal(
-      (await move(moderator, old, { topic: "t2", propagate_mode: "change_all" })).status,
-      200,
-      "moderators at any time",
-    );
-  },
-);
-
-t.test("[D30, openapi update-message] in protected history, what the mover cannot see stays", async (t) => {
-  const sealed = await place({ invite_only: true }, [other]);
-  const [hidden = 0] = await say(other, sealed, "t", 1);
-  await other.post("/users/me/subscriptions", {
-    subscriptions: [{ name: `place ${channels}` }],
-    principals: [member.userId],
-  });
-  const seen = await say(other, sealed, "t", 2);
-  t.strictSame(outcome(await move(member, seen[0] ?? 0, { topic: "t2", propagate_mode: "change_all" })), moved);
-  t.strictSame(await idsOf(other, sealed, "t"), [hidden]);
-  t.strictSame(await idsOf(other, sealed, "t2"), seen);
-  const watcher = await Follower.of(member);
-  t.strictSame(outcome(await move(other, hidden, { topic: "t2" })), moved);
-  await watcher.settled();
-  t.strictSame(watcher.ofType("update_message"), [], "of messages that one never saw one learns nothing");
-  audit(t);
-});
 
 t.test("[public API, user_topic] what people think of a topic goes along with all of it", async (t) => {
   const id = await place();

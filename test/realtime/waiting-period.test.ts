@@ -66,6 +66,9 @@ t.test("[behaviour 3.1] people become full members at their own time, whoever th
   t.strictSame(await news(), [told("add_members", leaver), told("add_members", guest)], "they are when they come");
   clock.jump(3 * dayMs);
   t.strictSame(await news(), [], "told once");
+  const [late = 0] = await crowd(server, "late", 1);
+  clock.jump(2 * dayMs);
+  t.strictSame(await news(), [told("add_members", late)], "also where nobody else was waiting");
 });
 
 t.test("[D5] the threshold decides anew who is one, up, down and away", async (t) => {

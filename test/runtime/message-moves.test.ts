@@ -4,7 +4,8 @@
  */
 import t, { type Test } from "tap";
 import { abandonmentOf } from "../../actors/abandonment.ts";
-import { command, type MessageMove } from "../../actors/commands.ts";
+import type { MessageMove } from "../../actors/commands/messages.ts";
+import { command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { AskResult } from "../../src/runtime/entry.ts";
 import { auditRealm } from "../support/audit.ts";

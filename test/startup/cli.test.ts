@@ -252,6 +252,35 @@ t.test("[issue 2] check reads everything, and finds an index that lost an entry"
   t.match(damaged.stdout, new RegExp(`realm 1: message ${id} is not in its channel`));
 });
 
+t.test("[architecture, Search] rebuild-search forgets the index, and nothing is missed", async (t) => {
+  const server = await startTestServer(t);
+  await server.owner.say("general", "t", "a needle");
+  await server.stop();
+  const folder = join(server.dataDir, "realms", "1");
+  const change = (work: (environment: ReturnType<typeof openEnvironment>) => void) => {
+    const environment = openEnvironment(folder);
+    environment.transaction(() => work(environment));
+    return environment.close();
+  };
+  // An index that claims to have everything, and has nothing.
+  const wrong = { messagesUpTo: 999, topicsUpTo: 999, lastSegmentId: 3, segments: [{ id: 3, level: 0 }] };
+  await change((environment) =>
+    environment.put("searchState", "state", { format: 1, merge: null, leftovers: [], ...wrong }),
+  );
+  const found = async () => {
+    const running = await startTestServer(t, { dataDir: server.dataDir });
+    const narrow = [{ operator: "search", operand: "needle" }];
+    const range = { anchor: "newest", num_before: 9, num_after: 0, narrow };
+    const { body } = await new Client(running.url, server.owner.account).get("/messages", range);
+    await running.stop();
+    return body.messages.length;
+  };
+  t.equal(await found(), 0);
+  const rebuilt = await runCli(t, server.dataDir, "rebuild-search");
+  t.strictSame([rebuilt.code, rebuilt.stderr], [0, ""]);
+  t.equal(await found(), 1);
+});
+
 t.test("[issue 2] without data, commands say so and make none", async (t) => {
   const dataDir = join(temporaryFolder(t), "data");
   isRefused(t, await runCli(t, dataDir, "create-realm", "one", "--email", "eve@example.com"), /holds no data/);

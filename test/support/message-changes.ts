@@ -1,5 +1,7 @@
 /** Commands that change messages, with what most tests do not care for filled in. */
-import { type Command, command, type MessageEdit } from "../../actors/commands.ts";
+
+import type { MessageEdit } from "../../actors/commands/messages.ts";
+import { type Command, command } from "../../actors/commands.ts";
 import { parseContent } from "../../src/domain/markdown/render.ts";
 import { ownerId } from "./runtime.ts";
 
