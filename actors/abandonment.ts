@@ -1,6 +1,7 @@
 /** What happens to those who wait for a command that died after its last attempt (M6): nobody waits for ever. */
-import { type Command, type CommandType, command, type MessageMove } from "./commands.ts";
+import { type Command, type CommandType, command } from "./commands.ts";
 import type { Ticket } from "./effects.ts";
+import type { MessageMove } from "./message-commands.ts";
 
 export interface Abandonment {
   /** Requests that are refused now; meaningless in another boot of the realm than `boot`. */
@@ -27,7 +28,7 @@ function moveAbandonment({ moveId, conversationId, waiting }: MessageMove): Aban
   return {
     tickets: waiting === null ? [] : [waiting.ticket],
     boot: waiting?.boot ?? 0,
-    tell: command({ actor: "conversation", id: conversationId }, "topic.move-ended", { moveId }, null),
+    tell: command({ actor: "conversation", id: conversationId }, "topic.move-ended", { moveId, waiting: null }, null),
   };
 }
 

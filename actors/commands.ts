@@ -12,6 +12,7 @@ import type { ParsedContent } from "../src/domain/markdown/render.ts";
 import type { FieldData, FieldDraft } from "../src/domain/profile-fields.ts";
 import type { TopicPolicy } from "../src/domain/user-topics.ts";
 import type { Ticket } from "./effects.ts";
+import type { EmojiWish, MessageEdit, MessageMove } from "./message-commands.ts";
 
 /** Where a command goes. One live actor per address; commands to one address keep their order (M7). */
 export type Address =
@@ -209,53 +210,6 @@ export interface MessagePost {
   readonly isResolveNotice?: true;
 }
 
-export const propagateModes = ["change_one", "change_later", "change_all"] as const;
-export type PropagateMode = (typeof propagateModes)[number];
-
-/** Public API, update-message; null: not passed, so it stays. */
-export interface MessageEdit {
-  readonly content: { readonly text: string; readonly parsed: ParsedContent } | null;
-  readonly topic: string | null;
-  readonly channelId: number | null;
-  readonly propagateMode: PropagateMode;
-  readonly notifiesOldThread: boolean;
-  readonly notifiesNewThread: boolean;
-  readonly prevContentSha256: string | null;
-}
-
-interface MovePlace {
-  readonly channelId: number;
-  readonly topic: string;
-}
-
-/** What is left of a change of place: it travels from batch to batch (architecture, Moves). */
-export interface MessageMove {
-  readonly moveId: number;
-  readonly movedById: number;
-  readonly at: number;
-  /** The message that was asked for, and which others with it. */
-  readonly messageId: number;
-  readonly propagateMode: PropagateMode;
-  readonly conversationId: number;
-  readonly from: MovePlace;
-  readonly to: MovePlace;
-  /** Messages with ids above the one and up to the other. */
-  readonly afterId: number;
-  readonly upToId: number;
-  /** Only those that the mover can see: in protected history. */
-  readonly isLimitedToSight: boolean;
-  /** Nothing that the mover can see stays behind. */
-  readonly isWhole: boolean;
-  /** What is called so already: nothing, messages that the mover cannot see, or others. */
-  readonly target: "free" | "hidden" | "visible";
-  readonly notifiesOldThread: boolean;
-  readonly notifiesNewThread: boolean;
-  /** How many have gone. */
-  readonly count: number;
-  /** The request that is answered when it is done; valid in this `boot` of the realm only. */
-  readonly waiting: { readonly ticket: Ticket; readonly boot: number } | null;
-}
-
 /** Where somebody logs in from; `fingerprint` is a hash of program and coarse place. */
 export interface Login {
   readonly fingerprint: string;
@@ -440,17 +394,14 @@ export interface CommandParams {
   "message.post": MessagePost;
   "message.edit": MessageEdit;
   "message.delete": Record<string, never>;
-  "reaction.add": { readonly name: string; readonly code: string | null; readonly reactionType: string | null };
-  "reaction.remove": {
-    readonly name: string | null;
-    readonly code: string | null;
-    readonly reactionType: string | null;
-  };
+  "reaction.add": EmojiWish & { readonly name: string };
+  "reaction.remove": EmojiWish;
   /** Messages that come to the conversation from another one, in batches. */
   "messages.take-in": MessageMove;
   /** The conversation's new name, told for the next messages of it. */
   "topic.tell-rename": MessageMove;
-  "topic.move-ended": { readonly moveId: number };
+  /** After everything else that the move brings about: then its request is answered. */
+  "topic.move-ended": Pick<MessageMove, "moveId" | "waiting">;
   "message-flags.update": FlagUpdate;
   "message-flags.continue": FlagUpdate & {
     readonly progress: {

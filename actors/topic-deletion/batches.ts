@@ -54,20 +54,31 @@ export function continueDeletion(
   if (context.conversationId === null || channel === undefined) return done({}, [], { hasMore: false, waiters: [] });
   // After a restart nobody waits: park at this batch boundary, a repeated request goes on.
   if (context.boot !== view.counter("boot")) return done({}, [], { waiters: [] });
+  if (hasAnotherName(view, target, context.conversationId)) return complete(context, []);
 
   const newest = newestMessages(view, context.conversationId, context.highWaterId);
-  const batch = newest.slice(0, limits.topic_deletion_batch_messages);
+  // A move that has been accepted is not overtaken: what it takes out survives.
+  const isBeingMoved = (view.row("conversations", context.conversationId)?.movingId ?? null) !== null;
+  const batch = isBeingMoved ? [] : newest.slice(0, limits.topic_deletion_batch_messages);
   const hasMore = newest.length > batch.length;
   const all = batch.length === 0 ? [] : batchEffects(view, context, channel, target.topic, batch);
-  if (!hasMore) {
-    const replies = context.waiters.map((waiter) => effects.reply(waiter.ticket, { complete: true }));
-    return done({}, [...all, ...replies], { waiters: [], hasMore: false, conversationId: null });
-  }
+  if (!hasMore) return complete(context, all);
   const patient = context.waiters.filter((waiter) => waiter.deadline > view.now);
   const expired = context.waiters.filter((waiter) => waiter.deadline <= view.now);
   const onward = patient.length > 0 ? [effects.tell(command(target, "topic-deletion.continue", {}, null))] : [];
   const replies = expired.map((waiter) => effects.reply(waiter.ticket, { complete: false }));
   return done({}, [...all, ...replies, ...onward], { waiters: patient });
+}
+
+/** Renamed meanwhile: what moves out of a topic that is being deleted survives, and nothing is left of the name. */
+function hasAnotherName(view: View, { channelId, topic }: Target, conversationId: number): boolean {
+  const named = view.row("conversations", conversationId);
+  return named !== undefined && (named.channelId !== channelId || fold(named.topic) !== fold(topic));
+}
+
+function complete(context: TopicDeletionContext, all: readonly Effect[]): Outcome<TopicDeletionContext> {
+  const replies = context.waiters.map((waiter) => effects.reply(waiter.ticket, { complete: true }));
+  return done({}, [...all, ...replies], { waiters: [], hasMore: false, conversationId: null });
 }
 
 /** A batch died (M6): whoever waits learns that messages are left, and may repeat the request. */

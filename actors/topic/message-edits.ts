@@ -24,9 +24,10 @@ import {
 import { unprintablePosition } from "../../src/domain/text.ts";
 import { cutTopic, namedTopic } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Address, Command, MessageEdit } from "../commands.ts";
+import type { Address, Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import type { MessageEdit } from "../message-commands.ts";
 import { contentFields, messageRows } from "./content.ts";
 import type { TopicContext } from "./machine.ts";
 import { placeOf } from "./message-deletion.ts";

@@ -6,7 +6,8 @@ import type { ChannelRecord, MessageRecord, UserRecord } from "../../schemas/rec
 import { type Move, moveLimitS } from "../../src/domain/message-rules.ts";
 import { canReadChannelMessage } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command, MessageMove } from "../commands.ts";
+import type { Command } from "../commands.ts";
+import type { MessageMove } from "../message-commands.ts";
 import type { TopicContext } from "./machine.ts";
 
 interface Wish {

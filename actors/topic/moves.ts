@@ -10,9 +10,10 @@ import { limits } from "../../schemas/limits.ts";
 import type { MessageRecord } from "../../schemas/records.ts";
 import { canReadChannelMessage } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Command, command, type MessageMove } from "../commands.ts";
+import { type Command, command } from "../commands.ts";
 import { type Done, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import type { MessageMove } from "../message-commands.ts";
 import { moveUserTopics } from "../realm/user-topics.ts";
 import { messageRows } from "./content.ts";
 import type { TopicContext } from "./machine.ts";
@@ -127,29 +128,29 @@ function arrived(context: TopicContext, id: number, ids: readonly number[]): Par
 }
 
 function finished(view: View, move: MessageMove): Effect[] {
-  const { conversationId, moveId, from, to } = move;
+  const { from, to } = move;
   const channels = from.channelId === to.channelId ? [] : [from.channelId, to.channelId];
   return [
-    effects.tell(command({ actor: "conversation", id: conversationId }, "topic.move-ended", { moveId }, null)),
     ...channels.map((channelId) =>
       effects.tell(command({ actor: "realm" }, "channel.find-first-message", { channelId, isMove: true }, null)),
     ),
     ...(move.isWhole ? moveUserTopics(view, { from, to, isMerge: move.target !== "free" }) : []),
-    ...concluded(view, move),
-  ];
-}
-
-/** What follows the last batch: notices, and the answer to whoever still waits. */
-export function concluded(view: View, move: MessageMove): Effect[] {
-  const { waiting } = move;
-  const isWaiting = waiting !== null && waiting.boot === view.counter("boot");
-  return [
     ...(move.count === 0 ? [] : moveNotices(view, move)),
-    ...(isWaiting ? [effects.reply(waiting.ticket, moveAnswer)] : []),
+    moveEnd(move),
   ];
 }
 
-/** In the conversation that was left: it can be moved from again. */
-export function endMove(context: TopicContext, asked: Command<"topic.move-ended">): Outcome<TopicContext> {
-  return context.movingId === asked.params.moveId ? done({}, [], { movingId: null }) : done({}, []);
+/** Told last: whoever is answered finds the notices posted. */
+export function moveEnd({ conversationId, moveId, waiting }: MessageMove): Effect {
+  return effects.tell(
+    command({ actor: "conversation", id: conversationId }, "topic.move-ended", { moveId, waiting }, null),
+  );
+}
+
+/** In the conversation that was left, or what is left of it: it can be moved from again, and whoever still waits is answered. */
+export function endMove(context: TopicContext, asked: Command<"topic.move-ended">, view: View): Outcome<TopicContext> {
+  const { moveId, waiting } = asked.params;
+  const isWaiting = waiting !== null && waiting.boot === view.counter("boot");
+  const replies = isWaiting ? [effects.reply(waiting.ticket, moveAnswer)] : [];
+  return context.movingId === moveId ? done({}, replies, { movingId: null }) : done({}, replies);
 }

@@ -7,14 +7,15 @@ import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { TopicToggle } from "../../src/domain/message-rules.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Command, command, type MessageMove } from "../commands.ts";
+import { type Command, command } from "../commands.ts";
 import { type Done, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import type { MessageMove } from "../message-commands.ts";
 import { moveUserTopics } from "../realm/user-topics.ts";
 import type { TopicContext } from "./machine.ts";
 import { moveNotices, toggleNotice } from "./move-notices.ts";
 import type { PlannedMove } from "./move-plan.ts";
-import { concluded, moveAnswer } from "./moves.ts";
+import { moveAnswer, moveEnd } from "./moves.ts";
 import { refileTopic } from "./search.ts";
 import { type ContentUpdate, moveEvents } from "./update-events.ts";
 
@@ -40,8 +41,11 @@ export function renameTopic(
   const notice = isToggle && beside.content.length === 0 ? toggleNotice(context, view, move, beside.toggle) : [];
   if (ids.length <= limits.event_ids_per_piece_max) {
     const whole = { ...move, count: ids.length };
-    const told = moveEvents(whole, ids, namesOf(move), beside.update);
-    return done(moveAnswer, [...all, ...told, ...notice, ...moveNotices(view, whole)], renamed);
+    const told = [...all, ...moveEvents(whole, ids, namesOf(move), beside.update)];
+    const notices = [...notice, ...moveNotices(view, whole)];
+    if (notices.length === 0) return done(moveAnswer, told, renamed);
+    const noticing: Done<TopicContext> = done(null, [...told, ...notices, moveEnd(move)], renamed);
+    return { ...noticing, keptAnswer: moveAnswer };
   }
   const rest = command({ actor: "conversation", id: move.conversationId }, "topic.tell-rename", move, null);
   const waiting: Done<TopicContext> = done(null, [...all, ...notice, effects.tell(rest)], {
@@ -108,6 +112,6 @@ export function tellRename(
     const rest = { ...move, count, afterId: piece.at(-1) ?? move.upToId };
     return done({}, [...told, effects.tell(command(asked.to, "topic.tell-rename", rest, null))]);
   }
-  const end = concluded(view, { ...move, count });
-  return done({}, [...told, ...end], context.movingId === move.moveId ? { movingId: null } : {});
+  const notices = count === 0 ? [] : moveNotices(view, { ...move, count });
+  return done({}, [...told, ...notices, moveEnd(move)]);
 }

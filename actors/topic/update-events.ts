@@ -3,8 +3,8 @@
  * delivery (realtime/update-message-events.ts): who may not read moved messages where they are now is told that they are gone.
  */
 import { seconds } from "../../src/domain/presence.ts";
-import type { MessageMove } from "../commands.ts";
 import { type Effect, effects } from "../effects.ts";
+import type { MessageMove } from "../message-commands.ts";
 import type { TopicContext } from "./machine.ts";
 
 /** A change of content as the event tells it. */

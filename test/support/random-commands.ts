@@ -5,6 +5,7 @@
 import fc from "fast-check";
 import { type Command, command } from "../../actors/commands.ts";
 import { refuse } from "../../schemas/errors.ts";
+import { deleteCommand, editCommand, reactCommand } from "./message-changes.ts";
 import { commands, startedAt } from "./runtime.ts";
 
 export type Step =
@@ -32,7 +33,31 @@ const settings = fc.record(
 );
 const principals = fc.option(fc.array(userId, { maxLength: 4 }));
 
+// Messages that are there, mostly.
+const messageId = fc.integer({ min: 1, max: 6 });
+const edits = fc.record(
+  {
+    content: text,
+    topic: fc.constantFrom("lunch", "LUNCH", "dinner", "✔ lunch", "✔ dinner", "🍎", ""),
+    channelId,
+    notifiesOldThread: fc.boolean(),
+    notifiesNewThread: fc.boolean(),
+  },
+  { requiredKeys: [], noNullPrototype: true },
+);
+const propagateMode = fc.constantFrom("change_one" as const, "change_later" as const, "change_all" as const);
+
 const durable: fc.Arbitrary<Command> = fc.oneof(
+  {
+    weight: 5,
+    arbitrary: fc
+      .tuple(messageId, edits, propagateMode, userId)
+      .map(([id, wish, mode, callerId]) => editCommand(id, { ...wish, propagateMode: mode }, callerId)),
+  },
+  fc.tuple(messageId, userId).map((args) => deleteCommand(...args)),
+  fc
+    .tuple(fc.constantFrom("add" as const, "remove" as const), messageId, fc.constantFrom("smile", "tada"), userId)
+    .map((args) => reactCommand(...args)),
   { weight: 6, arbitrary: fc.tuple(topic, text, userId, channelId).map((args) => commands.post(...args)) },
   {
     weight: 2,

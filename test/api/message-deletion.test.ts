@@ -1,0 +1,184 @@
+/** DELETE /messages/{id} (public API: delete-message; spec 4.4, 7; behaviour 5.7, 7): who may, in time, and what goes with it. */
+import t from "tap";
+import { roles } from "../../schemas/types.ts";
+import { auditRealm } from "../support/audit.ts";
+import type { Client } from "../support/client.ts";
+import {
+  botOf,
+  channelSeenBy,
+  createChannel,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  success,
+  systemGroup,
+  write,
+} from "../support/conversation.ts";
+import { startClockedServer } from "../support/realtime-clock.ts";
+import { restart } from "../support/restart.ts";
+import { rowsOf } from "../support/runtime.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const other = await personOf(server, "other");
+const guest = await personOf(server, "guest", roles.guest);
+const moderator = await personOf(server, "moderator", roles.moderator);
+const administrator = await personOf(server, "administrator", roles.administrator);
+const everybody = [owner, member, other, guest, moderator, administrator];
+const channelId = await createChannel(owner, "deletions", everybody);
+
+const done = success();
+const forbidden = refusal("You don't have permission to delete this message");
+const missing = refusal("Invalid message(s)");
+
+function remove(by: Client, id: number | string) {
+  return by.delete(`/messages/${id}`);
+}
+
+t.test(
+  "[spec 4.4] one's own message goes, with its history and reactions; the topic and the channel follow",
+  async (t) => {
+    const id = await createChannel(owner, "alone", [owner, member]);
+    const first = await member.say(id, "t", "x");
+    await member.patch(`/messages/${first}`, { content: "y" });
+    await owner.post(`/messages/${first}/reactions`, { emoji_name: "smile" });
+    const second = await member.say(id, "t", "z");
+    t.strictSame(outcome(await remove(member, first)), done);
+    t.strictSame(outcome(await member.get(`/messages/${first}`)), missing);
+    t.equal((await channelSeenBy(owner, id)).first_message_id, second);
+    t.strictSame(outcome(await remove(member, second)), done);
+    t.equal((await channelSeenBy(owner, id)).first_message_id, null);
+    t.equal(realmOf(server).view.row("topicNames", [id, "t"]), undefined, "the name is free");
+    const { environment } = realmOf(server);
+    t.strictSame(auditRealm(environment), []);
+    t.strictSame([rowsOf(environment, "messageEdits"), rowsOf(environment, "reactions")], [[], []]);
+  },
+);
+
+t.test("[spec 7, D24] missing, deleted, hidden and archived are one answer", async (t) => {
+  const gone = await member.say(channelId, "t", "x");
+  await remove(member, gone);
+  const sealed = await createChannel(member, "sealed", [member], { invite_only: true });
+  const hidden = await member.say(sealed, "t", "x");
+  const archived = await createChannel(member, "archived", [member]);
+  const late = await member.say(archived, "t", "x");
+  const record = realmOf(server).view.channels.get(archived);
+  if (record !== undefined) write(server, "channels", archived, { ...record, isArchived: true });
+  for (const [by, id] of [
+    [member, gone],
+    [owner, 999_999],
+    [owner, hidden],
+    [member, late],
+  ] as const) {
+    t.strictSame(outcome(await remove(by, id)), missing);
+  }
+  t.equal((await remove(member, "x")).status, 404);
+  t.equal((await remove(member.anonymous(), 1)).status, 401);
+});
+
+/** Who may delete the member's message, by which permission; `role:nobody` everywhere else. */
+const grants: readonly {
+  realm?: Readonly<Record<string, string>>;
+  channel?: Readonly<Record<string, string>>;
+  may: readonly Client[];
+}[] = [
+  { may: [] },
+  { realm: { can_delete_any_message_group: "role:administrators" }, may: [owner, administrator] },
+  { realm: { can_delete_own_message_group: "role:everyone" }, may: [member] },
+  { channel: { can_delete_any_message_group: "role:moderators" }, may: [owner, administrator, moderator] },
+  { channel: { can_delete_own_message_group: "role:members" }, may: [member] },
+  { channel: { can_delete_own_message_group: "role:moderators" }, may: [] },
+];
+
+t.test(
+  "[spec 4.4, behaviour 5.7] who may delete, role by role, by the organization's and the channel's groups",
+  async (t) => {
+    const ids = (names: Readonly<Record<string, string>> = {}) =>
+      Object.fromEntries(Object.entries(names).map(([name, value]) => [name, systemGroup(server, value)]));
+    const none = { can_delete_any_message_group: "role:nobody", can_delete_own_message_group: "role:nobody" };
+    for (const { realm = {}, channel = {}, may } of grants) {
+      setRealmSettings(server, ids({ ...none, ...realm }));
+      const id = await createChannel(
+        owner,
+        `g${grants.findIndex((grant) => grant.may === may)}`,
+        everybody,
+        ids(channel),
+      );
+      for (const by of everybody) {
+        const message = await member.say(id, "t", "x");
+        const expected = may.includes(by) ? done : forbidden;
+        t.strictSame(outcome(await remove(by, message)), expected, JSON.stringify({ realm, channel, by: by.userId }));
+      }
+    }
+    setRealmSettings(server, { can_delete_any_message_group: undefined, can_delete_own_message_group: undefined });
+  },
+);
+
+t.test(
+  "[behaviour 5.7] a bot's messages are its owner's, too; direct messages follow the organization's permissions",
+  async (t) => {
+    const bot = await botOf(server, "helper", member);
+    const sent = async () =>
+      (await bot.post("/messages", { type: "direct", to: [member.userId], content: "x" })).body.id;
+    t.strictSame(outcome(await remove(member, await sent())), done);
+    const direct = await member.post("/messages", { type: "direct", to: [other.userId], content: "x" });
+    t.strictSame(outcome(await remove(other, direct.body.id)), forbidden);
+    const watcher = await Follower.of(other, {
+      client_capabilities: { notification_settings_null: true, bulk_message_deletion: true },
+    });
+    t.strictSame(outcome(await remove(member, direct.body.id)), done);
+    await watcher.settled();
+    t.strictSame(watcher.ofType("delete_message"), [
+      { type: "delete_message", message_type: "private", message_ids: [direct.body.id] },
+    ]);
+    t.strictSame(auditRealm(realmOf(server).environment), []);
+  },
+);
+
+t.test("[behaviour 4.4, 7] readers of the channel are told, in their form; strangers are not", async (t) => {
+  const sealed = await createChannel(member, "told", [member, other], { invite_only: true });
+  const id = await member.say(sealed, "", "x");
+  const [inside, outside] = [await Follower.of(other), await Follower.of(owner)];
+  await remove(member, id);
+  await inside.settled();
+  await outside.settled();
+  const event = { type: "delete_message", message_type: "stream", stream_id: sealed, topic: "general chat" };
+  t.strictSame(inside.ofType("delete_message"), [{ ...event, message_id: id }]);
+  t.strictSame(outside.ofType("delete_message"), []);
+});
+
+t.test("[behaviour 5.7] one's own messages in time; who may delete any at any time", async (t) => {
+  const { server, clock } = await startClockedServer(t);
+  const { owner } = server;
+  const member = await personOf(server, "m");
+  setRealmSettings(server, { message_content_delete_limit_seconds: 60 });
+  const sent = await Promise.all([0, 1, 2].map(() => member.say(1, "t", "x").catch(() => 0)));
+  const ids = sent.some((id) => id === 0) ? [] : sent;
+  t.equal(ids.length, 3);
+  clock.advance(60_000);
+  t.strictSame(outcome(await remove(member, ids[0] ?? 0)), done, "at the bound");
+  clock.advance(1);
+  t.strictSame(
+    outcome(await remove(member, ids[1] ?? 0)),
+    refusal("The time limit for deleting this message has passed"),
+    "one over",
+  );
+  t.strictSame(outcome(await remove(owner, ids[1] ?? 0)), done);
+  setRealmSettings(server, { message_content_delete_limit_seconds: null });
+  t.strictSame(outcome(await remove(member, ids[2] ?? 0)), done, "no limit");
+});
+
+t.test("[M1, D25] a deletion is there after a restart, and its key answers as before", async (t) => {
+  const before = await startTestServer(t);
+  const id = await before.owner.say("general", "t", "x");
+  const key = { "Idempotency-Key": "delete-1" };
+  t.strictSame(outcome(await before.owner.delete(`/messages/${id}`, {}, key)), done);
+  const { server, as } = await restart(t, before);
+  t.strictSame(outcome(await as(server.owner).get(`/messages/${id}`)), missing);
+  t.strictSame(outcome(await as(server.owner).delete(`/messages/${id}`, {}, key)), done);
+});

@@ -1,0 +1,124 @@
+/** What people are told when messages are moved (S1; public API: update-message; behaviour 4.4): events and notices. */
+import t from "tap";
+import { roles } from "../../schemas/types.ts";
+import { Follower, outcome, personOf } from "../support/conversation.ts";
+import { audit, move, moved, placeMaker, read, say, topicOf } from "../support/message-moves.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const other = await personOf(server, "other");
+const guest = await personOf(server, "guest", roles.guest);
+const moderator = await personOf(server, "moderator", roles.moderator);
+const administrator = await personOf(server, "administrator", roles.administrator);
+const everybody = [owner, member, other, guest, moderator, administrator];
+const { place, nameOf } = placeMaker(everybody);
+
+t.test("[behaviour 4.4] the event of a move names all its messages, both names, and how it was meant", async (t) => {
+  const id = await place();
+  const [a = 0, b = 0] = await say(member, id, "", 2);
+  const plain = await Follower.of(other);
+  const able = await Follower.of(other, {
+    client_capabilities: { notification_settings_null: true, empty_topic_name: true },
+  });
+  await move(member, b, { topic: "https://example.com/x", propagate_mode: "change_all" });
+  await plain.settled();
+  await able.settled();
+  const { last_moved_timestamp: at } = await read(member, b);
+  const expected = {
+    type: "update_message",
+    user_id: member.userId,
+    rendering_only: false,
+    message_id: b,
+    message_ids: [a, b],
+    edit_timestamp: at,
+    stream_id: id,
+    stream_name: nameOf(),
+    propagate_mode: "change_all",
+    orig_subject: "general chat",
+    subject: "https://example.com/x",
+    topic_links: [{ text: "https://example.com/x", url: "https://example.com/x" }],
+    flags: [],
+  };
+  t.strictSame(plain.ofType("update_message"), [expected]);
+  t.strictSame(able.ofType("update_message"), [{ ...expected, orig_subject: "" }]);
+});
+
+t.test("[S1] to a private channel: who may not follow is told that the messages are gone", async (t) => {
+  const open = await place();
+  const sealed = await place({ invite_only: true }, [member, other]);
+  const [a = 0, b = 0] = await say(member, open, "open", 2);
+  const inside = await Follower.of(other);
+  const outside = await Follower.of(moderator, {
+    client_capabilities: { notification_settings_null: true, bulk_message_deletion: true },
+  });
+  const simple = await Follower.of(moderator);
+  t.strictSame(
+    outcome(await move(member, a, { stream_id: sealed, topic: "closed", propagate_mode: "change_all" })),
+    moved,
+  );
+  for (const follower of [inside, outside, simple]) await follower.settled();
+  t.match(inside.ofType("update_message"), [
+    { message_ids: [a, b], stream_id: open, new_stream_id: sealed, orig_subject: "open", subject: "closed" },
+  ]);
+  t.strictSame(inside.ofType("delete_message"), []);
+  const gone = { type: "delete_message", message_type: "stream", stream_id: open, topic: "open" };
+  t.strictSame(outside.ofType("delete_message"), [{ ...gone, message_ids: [a, b] }]);
+  t.strictSame(simple.ofType("delete_message"), [
+    { ...gone, message_id: a },
+    { ...gone, message_id: b },
+  ]);
+  t.strictSame(outside.ofType("update_message"), []);
+  t.match(await moderator.get(`/messages/${a}`), { status: 400 });
+  t.notMatch(JSON.stringify(outside.events), /closed/);
+});
+
+t.test("[S1] from a private channel to a public one: others learn nothing of where it was", async (t) => {
+  const sealed = await place({ invite_only: true }, [member, other]);
+  const open = await place();
+  const [a = 0] = await say(member, sealed, "secret plan", 1);
+  const follower = await Follower.of(moderator);
+  t.strictSame(outcome(await move(member, a, { stream_id: open, topic: "plan" })), moved);
+  await follower.settled();
+  t.strictSame(follower.ofType("update_message"), []);
+  t.notMatch(JSON.stringify(follower.events), /secret plan/);
+  t.match(await moderator.get(`/messages/${a}`), { status: 200 });
+});
+
+t.test(
+  "[openapi update-message] notices in the new and in the old place, as the public server words them",
+  async (t) => {
+    const id = await place();
+    const to = await place();
+    const [from, target] = [nameOf(1), nameOf()];
+    const both = { send_notification_to_old_thread: true, send_notification_to_new_thread: true };
+    const by = `by @_**member 0|${member.userId}**.`;
+    const last = async (channelId: number, topic: string) => (await topicOf(member, channelId, topic)).at(-1)?.[1];
+
+    const [a = 0] = await say(member, id, "a", 2);
+    await member.patch(`/messages/${a}`, { ...both, topic: "b", propagate_mode: "change_all" });
+    t.equal(await last(id, "b"), `This topic was moved here from #**${from}>a** ${by}`);
+    t.equal(await last(id, "a"), `This topic was moved to #**${from}>b** ${by}`);
+
+    await member.patch(`/messages/${a}`, { ...both, stream_id: to, topic: "c" });
+    t.equal(
+      await last(to, "c"),
+      `[A message](#narrow/channel/${to}-${target.replace(" ", "-")}/topic/c/near/${a}) was moved here from #**${from}>b** ${by}`,
+    );
+    t.equal(await last(id, "b"), `A message was moved from this topic to #**${target}>c** ${by}`);
+
+    const [d = 0] = await say(member, id, "b", 2);
+    await member.patch(`/messages/${d}`, { ...both, stream_id: to, topic: "c", propagate_mode: "change_later" });
+    t.match(await last(to, "c"), new RegExp(`^2 messages were moved here from #\\*\\*${from}>b`));
+    t.match(await last(id, "b"), /^2 messages were moved from this topic to /);
+
+    const e = await member.say(id, "quiet", "x");
+    await member.patch(`/messages/${e}`, { topic: "quiet now" });
+    t.match(await last(id, "quiet now"), /^This topic was moved here from /, "by default in the new place");
+    t.equal(await last(id, "quiet"), undefined, "and not in the old one");
+    await move(member, e, { topic: "silence" });
+    t.equal(await last(id, "silence"), "x", "and nowhere when it is not wanted");
+    audit(t, server);
+  },
+);

@@ -1,0 +1,301 @@
+/**
+ * Topics and channels of messages by PATCH /messages/{id} (spec 2.4, 2.9; public API: update-message; behaviour 5.6): renames,
+ * resolving, parts of topics, other channels. Who may is in message-moves-permissions.test.ts, what people are told in
+ * message-moves-events.test.ts, many messages in test/runtime/message-moves.test.ts.
+ */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import { auditRealm } from "../support/audit.ts";
+import type { Params } from "../support/client.ts";
+import {
+  channelSeenBy,
+  createChannel,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+} from "../support/conversation.ts";
+import { audit, idsOf, move, moved, placeMaker, quietly, read, say, topicOf } from "../support/message-moves.ts";
+import { startClockedServer } from "../support/realtime-clock.ts";
+import { restart } from "../support/restart.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const other = await personOf(server, "other");
+const guest = await personOf(server, "guest", roles.guest);
+const moderator = await personOf(server, "moderator", roles.moderator);
+const administrator = await personOf(server, "administrator", roles.administrator);
+const everybody = [owner, member, other, guest, moderator, administrator];
+const { place } = placeMaker(everybody);
+
+t.test(
+  "[architecture, Moves] a topic gets another name as a whole: all its messages have it, dated and with history",
+  async (t) => {
+    const id = await place();
+    const ids = await say(member, id, "lunch", 3);
+    t.strictSame(outcome(await move(other, ids[1] ?? 0, { topic: "dinner", propagate_mode: "change_all" })), moved);
+    t.strictSame(await idsOf(member, id, "dinner"), ids);
+    t.strictSame(await idsOf(member, id, "lunch"), []);
+    const message = await read(member, ids[0] ?? 0);
+    t.match(message, { subject: "dinner", last_moved_timestamp: Number });
+    t.notOk("last_edit_timestamp" in message);
+    t.strictSame(message.edit_history, [
+      { user_id: other.userId, timestamp: message.last_moved_timestamp, prev_topic: "lunch", topic: "dinner" },
+    ]);
+    const fresh = await member.say(id, "dinner", "later");
+    t.notOk("edit_history" in (await read(member, fresh)), "who came later was never called otherwise");
+    t.same(await idsOf(member, id, "dinner"), [...ids, fresh]);
+    await member.say(id, "lunch", "a new lunch");
+    t.equal((await idsOf(member, id, "lunch")).length, 1, "the old name begins anew");
+    audit(t, server);
+  },
+);
+
+t.test("[openapi update-message] change_one and change_later leave the rest where it is", async (t) => {
+  const id = await place();
+  const [a = 0, b = 0, c = 0, d = 0] = await say(member, id, "from", 4);
+  t.strictSame(outcome(await move(member, b, { topic: "to" })), moved);
+  t.strictSame([await idsOf(member, id, "from"), await idsOf(member, id, "to")], [[a, c, d], [b]]);
+  t.strictSame(outcome(await move(member, c, { topic: "to", propagate_mode: "change_later" })), moved);
+  t.strictSame([await idsOf(member, id, "from"), await idsOf(member, id, "to")], [[a], [b, c, d]]);
+  t.strictSame(outcome(await move(member, a, { topic: "to", propagate_mode: "change_later" })), moved);
+  t.strictSame([await idsOf(member, id, "from"), await idsOf(member, id, "to")], [[], [a, b, c, d]]);
+  t.equal((await read(member, c)).edit_history.length, 1);
+  audit(t, server);
+});
+
+t.test(
+  "[spec 2.9] the history of a message goes along: names before, the move, names after, nothing of others",
+  async (t) => {
+    const id = await place();
+    const [a = 0] = await say(member, id, "one", 1);
+    const [b = 0] = await say(member, id, "target", 1);
+    await move(member, b, { topic: "target before", propagate_mode: "change_all" });
+    await move(member, a, { topic: "two", propagate_mode: "change_all" });
+    await move(member, a, { topic: "target before", propagate_mode: "change_all" });
+    await move(member, b, { topic: "target after", propagate_mode: "change_all" });
+    await move(member, a, { topic: "alone" });
+    const names = async (messageId: number) =>
+      (await read(member, messageId)).edit_history.map((entry: Params) => [entry["prev_topic"], entry["topic"]]);
+    t.strictSame(await names(a), [
+      ["target after", "alone"],
+      ["target before", "target after"],
+      ["two", "target before"],
+      ["one", "two"],
+    ]);
+    t.strictSame(await names(b), [
+      ["target before", "target after"],
+      ["target", "target before"],
+    ]);
+    const { body } = await member.get(`/messages/${a}/history`);
+    t.strictSame(
+      body.message_history.map((entry: Params) => entry["topic"]),
+      ["one", "two", "target before", "target after", "alone"],
+    );
+  },
+);
+
+t.test(
+  "[spec 2.9] a resolved topic is where it was: no last_moved_timestamp, but history; the notices of the public API",
+  async (t) => {
+    const id = await place();
+    const [a = 0] = await say(member, id, "question", 1);
+    t.strictSame(
+      outcome(await member.patch(`/messages/${a}`, { topic: "✔ question", propagate_mode: "change_all" })),
+      moved,
+    );
+    const message = await read(member, a);
+    t.match(message, { subject: "✔ question", edit_history: [{ prev_topic: "question", topic: "✔ question" }] });
+    t.notOk("last_moved_timestamp" in message);
+    const mention = `@_**member 0|${member.userId}**`;
+    t.strictSame(
+      (await topicOf(member, id, "✔ question")).map(([, content]) => content),
+      ["number 0", `${mention} has marked this topic as resolved.`],
+    );
+    t.equal(
+      (await read(member, (await idsOf(member, id, "✔ question"))[1] ?? 0)).sender_id,
+      1,
+      "by the notification bot",
+    );
+    const narrow = [
+      { operator: "is", operand: "resolved" },
+      { operator: "channel", operand: id },
+    ];
+    const { body } = await member.get("/messages", { anchor: 0, num_before: 0, num_after: 10, narrow });
+    t.equal(body.messages.length, 2);
+    audit(t, server);
+  },
+);
+
+t.test("[behaviour of the public API] who unresolves at once takes the notice away; later there are two", async (t) => {
+  const { server, clock } = await startClockedServer(t);
+  const { owner } = server;
+  const id = await owner.say("general", "q", "text");
+  const rename = (topic: string) => owner.patch(`/messages/${id}`, { topic, propagate_mode: "change_all" });
+  await rename("✔ q");
+  clock.advance(limits.resolve_undo_s * 1000);
+  await rename("q");
+  t.strictSame(
+    (await topicOf(owner, 1, "q")).map(([, content]) => content),
+    ["text"],
+  );
+  await rename("✔ q");
+  clock.advance(limits.resolve_undo_s * 1000 + 1);
+  await rename("q");
+  const contents = (await topicOf(owner, 1, "q")).map(([, content]) => content);
+  t.strictSame(contents, [
+    "text",
+    "@_**Owner|2** has marked this topic as resolved.",
+    "@_**Owner|2** has marked this topic as unresolved.",
+  ]);
+});
+
+t.test(
+  "[openapi update-message] names of topics: trimmed, cut, printable; the empty topic is never resolved",
+  async (t) => {
+    const id = await place();
+    const [a = 0] = await say(member, id, "names", 1);
+    const long = "🍎".repeat(limits.topic_code_points_max);
+    for (const [topic, expected] of [
+      ["  padded ", "padded"],
+      [long, long],
+      [`${long}x`, `${"🍎".repeat(limits.topic_code_points_max - 3)}...`],
+      [" general chat ", "general chat"],
+    ]) {
+      t.strictSame(outcome(await move(member, a, { topic })), moved);
+      t.equal((await read(member, a)).subject, expected);
+    }
+    t.strictSame(
+      outcome(await move(member, a, { topic: "(no topic)" })),
+      refusal("Nothing to change"),
+      "is the empty topic",
+    );
+    t.equal((await member.get(`/messages/${a}`, { allow_empty_topic_name: true })).body.message.subject, "");
+    t.match((await member.get(`/messages/${a}`, { allow_empty_topic_name: true })).body.message.edit_history[0], {
+      topic: "",
+    });
+    for (const topic of ["✔", "✔ general chat", " ✔ "]) {
+      t.strictSame(outcome(await move(member, a, { topic })), refusal("General chat cannot be marked as resolved"));
+    }
+    t.strictSame(
+      outcome(await move(member, a, { topic: "a\u0007b" })),
+      refusal("Invalid character in topic, at position 2!"),
+    );
+    t.strictSame(
+      outcome(await member.patch(`/messages/${a}`, { topic: "x", subject: "y" })),
+      refusal("Can't decide between 'topic' and 'subject' arguments", "REQUEST_CONFUSING_VAR", 400, {
+        var_name1: "topic",
+        var_name2: "subject",
+      }),
+    );
+  },
+);
+
+t.test("[our decision] another spelling of a topic's name is the whole topic's", async (t) => {
+  const id = await place();
+  const ids = await say(member, id, "Lunch", 2);
+  t.strictSame(outcome(await move(member, ids[0] ?? 0, { topic: "LUNCH" })), moved);
+  for (const messageId of ids) t.equal((await read(member, messageId)).subject, "LUNCH");
+  t.strictSame(await idsOf(member, id, "lunch"), ids);
+  audit(t, server);
+});
+
+t.test("[spec 2.4] topics_policy holds for what is moved", async (t) => {
+  const named = await place({ topics_policy: "disable_empty_topic" });
+  const empty = await place({ topics_policy: "empty_topic_only" });
+  const [a = 0] = await say(member, named, "t", 1);
+  t.match(await move(member, a, { topic: "" }), {
+    status: 400,
+    body: { msg: "Sending messages to the general chat is not allowed in this channel." },
+  });
+  t.match(await move(member, a, { stream_id: empty }), {
+    status: 400,
+    body: { msg: "Only the general chat topic is allowed in this channel." },
+  });
+  t.strictSame(outcome(await move(member, a, { stream_id: empty, topic: "" })), moved);
+  t.strictSame(outcome(await move(member, a, { stream_id: named, topic: "t" })), moved);
+});
+
+t.test("[architecture, Moves] to another channel: messages, indexes and first messages follow", async (t) => {
+  const from = await place();
+  const to = await place();
+  const ids = await say(member, from, "travel", 3);
+  const rest = await member.say(from, "stay", "x");
+  t.strictSame(outcome(await move(member, ids[0] ?? 0, { stream_id: to, propagate_mode: "change_all" })), moved);
+  t.strictSame(await idsOf(member, to, "travel"), ids);
+  t.strictSame(await idsOf(member, from, "travel"), []);
+  const message = await read(member, ids[2] ?? 0);
+  t.match(message, { stream_id: to, subject: "travel", last_moved_timestamp: Number });
+  t.match(message.edit_history, [{ user_id: member.userId, prev_stream: from, stream: to }]);
+  t.notOk("topic" in message.edit_history[0], "the topic did not change");
+  t.equal((await channelSeenBy(owner, to)).first_message_id, ids[0]);
+  t.equal((await channelSeenBy(owner, from)).first_message_id, rest);
+  const onward = await move(member, ids[1] ?? 0, { stream_id: from, topic: "back" });
+  t.strictSame(outcome(onward), moved);
+  t.match((await read(member, ids[1] ?? 0)).edit_history[0], {
+    prev_stream: to,
+    stream: from,
+    prev_topic: "travel",
+    topic: "back",
+  });
+  audit(t, server);
+});
+
+t.test(
+  "[spec 2.9] a change of content and topic in one request is one entry of the history and one event",
+  async (t) => {
+    const id = await place();
+    const [a = 0] = await say(member, id, "both", 1);
+    const watcher = await Follower.of(other);
+    t.strictSame(outcome(await move(member, a, { topic: "both now", content: "new" })), moved);
+    const message = await read(member, a);
+    t.match(message.edit_history, [{ prev_content: "number 0", prev_topic: "both", topic: "both now" }]);
+    t.equal(message.edit_history.length, 1);
+    await watcher.settled();
+    const events = watcher.ofType("update_message");
+    t.equal(events.length, 1);
+    t.match(events[0], { content: "new", orig_content: "number 0", orig_subject: "both", subject: "both now" });
+    await say(member, id, "both now", 1);
+    t.strictSame(outcome(await move(member, a, { topic: "apart", content: "newer" })), moved, "and out of the topic");
+    t.match((await read(member, a)).edit_history[0], { prev_content: "new", prev_topic: "both now", topic: "apart" });
+    t.equal((await read(member, a)).edit_history.length, 2);
+    audit(t, server);
+  },
+);
+
+t.test("[public API, user_topic] what people think of a topic goes along with all of it", async (t) => {
+  const id = await place();
+  const [a = 0] = await say(member, id, "followed", 2);
+  await other.post("/user_topics", { stream_id: id, topic: "followed", visibility_policy: 3 });
+  const policies = async () => {
+    const { user_topics: all } = await other.register({ fetch_event_types: ["user_topic"] });
+    return (all as Params[]).filter((entry) => entry["stream_id"] === id).map((entry) => entry["topic_name"]);
+  };
+  await move(member, a, { topic: "part" });
+  t.strictSame(await policies(), ["followed"], "a part takes nothing along");
+  await move(member, (await idsOf(member, id, "followed"))[0] ?? 0, { topic: "part" });
+  t.strictSame(await policies(), ["part"]);
+  await move(member, a, { topic: "renamed", propagate_mode: "change_all" });
+  t.strictSame(await policies(), ["renamed"]);
+});
+
+t.test("[M1, D25] moves are there after a restart; a repeated key moves once", async (t) => {
+  const before = await startTestServer(t);
+  const to = await createChannel(before.owner, "to", [before.owner]);
+  const ids = await say(before.owner, 1, "from", 3);
+  const key = { "Idempotency-Key": "move-1" };
+  const request = { ...quietly, stream_id: to, propagate_mode: "change_later" };
+  t.strictSame(outcome(await before.owner.patch(`/messages/${ids[1]}`, request, key)), moved);
+  await move(before.owner, ids[0] ?? 0, { topic: "renamed", propagate_mode: "change_all" });
+  const { server, as } = await restart(t, before);
+  const again = as(server.owner);
+  t.strictSame(outcome(await again.patch(`/messages/${ids[1]}`, request, key)), moved);
+  t.strictSame(await idsOf(again, to, "from"), ids.slice(1));
+  t.strictSame(await idsOf(again, 1, "renamed"), ids.slice(0, 1));
+  t.match((await read(again, ids[2] ?? 0)).edit_history, [{ prev_stream: 1, stream: to }]);
+  t.strictSame(auditRealm(realmOf(server).environment), []);
+});

@@ -1,0 +1,218 @@
+/** Emoji reactions: POST and DELETE /messages/{id}/reactions (spec 2.7, 2.9, D22; public API: add-reaction, remove-reaction). */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import {
+  createChannel,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  success,
+  write,
+} from "../support/conversation.ts";
+import { restart } from "../support/restart.ts";
+import { writeMany } from "../support/rows.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const other = await personOf(server, "other");
+const channelId = await createChannel(owner, "reactions", [owner, member, other]);
+
+const done = success();
+const smile = { emoji_name: "smile", emoji_code: "1f642", reaction_type: "unicode_emoji" };
+
+function add(by: Client, id: number | string, params: Params) {
+  return by.post(`/messages/${id}/reactions`, params);
+}
+
+function remove(by: Client, id: number | string, params: Params) {
+  return by.delete(`/messages/${id}/reactions`, params);
+}
+
+async function reactionsOf(by: Client, id: number) {
+  return (await by.get(`/messages/${id}`)).body.message.reactions;
+}
+
+/** A custom emoji, as an upload would have made it. */
+function customEmoji(id: number, name: string, isActive = true): void {
+  write(server, "realmEmoji", id, {
+    id,
+    name,
+    authorId: owner.userId,
+    isActive,
+    file: `emoji/${id}.png`,
+    stillFile: null,
+    createdAt: 0,
+  });
+}
+
+t.test("[spec 2.9] a reaction by name alone, or with code and type, is in the message, oldest first", async (t) => {
+  const id = await member.say(channelId, "t", "x");
+  t.strictSame(outcome(await add(other, id, { emoji_name: "tada" })), done);
+  t.strictSame(outcome(await add(member, id, smile)), done);
+  t.strictSame(outcome(await add(member, id, { emoji_name: "tada" })), done);
+  const tada = { emoji_name: "tada", emoji_code: "1f389", reaction_type: "unicode_emoji" };
+  t.strictSame(await reactionsOf(owner, id), [
+    { ...tada, user_id: other.userId },
+    { ...smile, user_id: member.userId },
+    { ...tada, user_id: member.userId },
+  ]);
+  t.strictSame(outcome(await remove(member, id, tada)), done);
+  t.equal((await reactionsOf(owner, id)).length, 2);
+  const narrow = [
+    { operator: "has", operand: "reaction" },
+    { operator: "channel", operand: channelId },
+  ];
+  const { body } = await owner.get("/messages", { anchor: "newest", num_before: 10, num_after: 0, narrow });
+  t.strictSame(
+    body.messages.map((message: Params) => message["id"]),
+    [id],
+  );
+});
+
+t.test("[public API] each emoji once a person; only what is there is taken away", async (t) => {
+  const id = await member.say(channelId, "t", "x");
+  const twice = refusal("Reaction already exists.", "REACTION_ALREADY_EXISTS");
+  const absent = refusal("Reaction doesn't exist.", "REACTION_DOES_NOT_EXIST");
+  t.strictSame(outcome(await remove(member, id, smile)), absent);
+  t.strictSame(outcome(await add(member, id, smile)), done);
+  t.strictSame(outcome(await add(member, id, smile)), twice);
+  t.strictSame(outcome(await add(member, id, { emoji_name: "smile" })), twice, "by whichever of its parts");
+  t.strictSame(outcome(await remove(other, id, smile)), absent, "of one's own only");
+  t.strictSame(outcome(await remove(member, id, { emoji_name: "smile" })), done);
+  t.strictSame(outcome(await remove(member, id, { emoji_code: "1f642" })), absent);
+  t.strictSame(await reactionsOf(member, id), []);
+  t.strictSame(outcome(await add(member, id, smile)), done, "and again");
+  t.strictSame(outcome(await remove(member, id, { emoji_code: "1f642" })), done);
+  t.strictSame(
+    outcome(await remove(member, id, {})),
+    refusal("At least one of the following arguments must be present: emoji_name, emoji_code"),
+  );
+});
+
+t.test("[spec 7, 2.7] emoji that are none, or whose parts do not belong together", async (t) => {
+  const id = await member.say(channelId, "t", "x");
+  customEmoji(101, "party_parrot");
+  customEmoji(102, "old_parrot", false);
+  for (const [params, msg] of [
+    [{ emoji_name: "no such" }, "Emoji 'no such' does not exist"],
+    [{ ...smile, emoji_name: "tada" }, "Invalid emoji name."],
+    [{ ...smile, emoji_code: "zz" }, "Invalid emoji code."],
+    [{ ...smile, reaction_type: "other" }, "Invalid emoji type."],
+    [{ emoji_name: "x", emoji_code: "999", reaction_type: "realm_emoji" }, "Invalid custom emoji."],
+    [
+      { emoji_name: "old_parrot", emoji_code: "102", reaction_type: "realm_emoji" },
+      "This custom emoji has been deactivated.",
+    ],
+    [
+      { ...smile, emoji_name: "x".repeat(limits.emoji_name_or_code_code_points_max + 1) },
+      `emoji_name is too long (limit: ${limits.emoji_name_or_code_code_points_max} characters)`,
+    ],
+  ] as const) {
+    t.strictSame(outcome(await add(member, id, params)), refusal(msg));
+  }
+  t.match((await add(member, id, {})).body, { code: "REQUEST_VARIABLE_MISSING", var_name: "emoji_name" });
+  t.strictSame(await reactionsOf(member, id), []);
+});
+
+t.test("[D22] custom emoji and the special one; the public API's name for its type is understood", async (t) => {
+  const id = await member.say(channelId, "t", "x");
+  customEmoji(103, "blob");
+  t.strictSame(outcome(await add(member, id, { emoji_name: "blob" })), done);
+  t.strictSame(
+    outcome(await add(member, id, { emoji_name: "zulip", emoji_code: "zulip", reaction_type: "zulip_extra_emoji" })),
+    done,
+  );
+  t.match(await reactionsOf(other, id), [
+    { emoji_name: "blob", emoji_code: "103", reaction_type: "realm_emoji" },
+    { emoji_name: "zulip", emoji_code: "zulip", reaction_type: "service_extra_emoji" },
+  ]);
+  customEmoji(103, "blob", false);
+  const blob = { emoji_name: "blob", emoji_code: "103", reaction_type: "realm_emoji" };
+  t.strictSame(outcome(await add(other, id, blob)), done, "one joins in a reaction that is there");
+  t.strictSame(outcome(await remove(member, id, { emoji_name: "blob" })), done, "one's own goes by the name it had");
+  t.strictSame(
+    outcome(await remove(other, id, { emoji_name: "zulip", emoji_code: "zulip", reaction_type: "zulip_extra_emoji" })),
+    refusal("Reaction doesn't exist.", "REACTION_DOES_NOT_EXIST"),
+  );
+});
+
+t.test(
+  "[behaviour 4.4] the event names the person in both forms, goes to readers, and only when something changed",
+  async (t) => {
+    const sealed = await createChannel(member, "sealed", [member, other], { invite_only: true });
+    const id = await member.say(sealed, "t", "x");
+    const [inside, outside] = [await Follower.of(other), await Follower.of(owner)];
+    await add(member, id, smile);
+    await add(member, id, smile);
+    await remove(member, id, smile);
+    await remove(member, id, smile);
+    await inside.settled();
+    await outside.settled();
+    const { email } = (await other.get(`/users/${member.userId}`)).body.user;
+    const event = {
+      type: "reaction",
+      user_id: member.userId,
+      user: { email, full_name: "member 0", user_id: member.userId },
+      message_id: id,
+      ...smile,
+    };
+    t.strictSame(inside.ofType("reaction"), [
+      { ...event, op: "add" },
+      { ...event, op: "remove" },
+    ]);
+    t.strictSame(outside.ofType("reaction"), []);
+  },
+);
+
+t.test(
+  "[spec 7, D24] whoever may read may react, in direct messages, too; nobody else learns that it is there",
+  async (t) => {
+    const stranger = await personOf(server, "stranger");
+    const guest = await personOf(server, "guest", roles.guest);
+    const id = await member.say(channelId, "t", "x");
+    t.strictSame(outcome(await add(stranger, id, smile)), done, "the channel is public");
+    t.strictSame(outcome(await add(guest, id, smile)), refusal("Invalid message(s)"));
+    const direct = (await member.post("/messages", { type: "direct", to: [other.userId], content: "x" })).body.id;
+    const watcher = await Follower.of(member);
+    t.strictSame(outcome(await add(other, direct, smile)), done);
+    t.strictSame(outcome(await add(owner, direct, smile)), refusal("Invalid message(s)"));
+    await watcher.settled();
+    t.equal(watcher.ofType("reaction").length, 1);
+    for (const path of ["999999"]) t.strictSame(outcome(await add(owner, path, smile)), refusal("Invalid message(s)"));
+    t.equal((await add(owner, "x", smile)).status, 404);
+    t.equal((await add(owner.anonymous(), id, smile)).status, 401);
+  },
+);
+
+t.test("[S3] a message has so many reactions and no more", async (t) => {
+  const id = await member.say(channelId, "t", "x");
+  await add(member, id, smile);
+  const row = { emojiName: "smile", emojiCode: "1f642", reactionType: "unicode_emoji", position: 1 };
+  const count = limits.reactions_per_message_max - 2;
+  writeMany(
+    server,
+    "reactions",
+    Array.from({ length: count }, (_, index) => [[id, 10_000 + index, "unicode_emoji:1f642"], row] as const),
+  );
+  t.strictSame(outcome(await add(other, id, smile)), done, "at the bound");
+  t.strictSame(outcome(await add(owner, id, smile)), refusal("Too many reactions"));
+  t.equal((await reactionsOf(owner, id)).length, limits.reactions_per_message_max);
+  t.equal(realmOf(server).view.row("messages", id)?.id, id);
+});
+
+t.test("[M1, D25] reactions are there after a restart; a repeated key reacts once", async (t) => {
+  const before = await startTestServer(t);
+  const id = await before.owner.say("general", "t", "x");
+  const key = { "Idempotency-Key": "react-1" };
+  t.strictSame(outcome(await before.owner.post(`/messages/${id}/reactions`, smile, key)), done);
+  const { server, as } = await restart(t, before);
+  const again = as(server.owner);
+  t.strictSame(outcome(await again.post(`/messages/${id}/reactions`, smile, key)), done);
+  t.strictSame(await reactionsOf(again, id), [{ ...smile, user_id: again.userId }]);
+});

@@ -1,0 +1,281 @@
+/**
+ * Moves of many messages (architecture, Moves; M2, M3, M6): in batches, beside posts and deletions, through crashes. Every image of
+ * the folder after a turn is a crash at that place.
+ */
+import t, { type Test } from "tap";
+import { abandonmentOf } from "../../actors/abandonment.ts";
+import { command } from "../../actors/commands.ts";
+import type { MessageMove } from "../../actors/message-commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { AskResult } from "../../src/runtime/entry.ts";
+import { auditRealm } from "../support/audit.ts";
+import { deleteCommand, editCommand } from "../support/message-changes.ts";
+import {
+  answerOf,
+  codeOf,
+  commands,
+  crashImage,
+  generalId,
+  OpenRealm,
+  openFounded,
+  rowsOf,
+  SlowClock,
+  startedAt,
+  turn,
+} from "../support/runtime.ts";
+import type { Teardown } from "../support/server.ts";
+
+const moved: AskResult = { kind: "ok", answer: { detached_uploads: [] } };
+const everything = { propagateMode: "change_all" } as const;
+const many = 2 * limits.move_batch_messages + 1;
+
+/** Ids of posts, ascending. */
+async function fill(bench: OpenRealm, topic: string, count: number): Promise<number[]> {
+  const posts = Array.from({ length: count }, (_, index) => bench.ask(commands.post(topic, `m${index}`)));
+  return (await Promise.all(posts)).map((result) => answerOf(result)["id"] as number);
+}
+
+/** A realm with a topic of many messages and a second channel, whose turns take one command each. */
+async function prepare(t: Teardown, count = many) {
+  const founded = await openFounded(t);
+  const to = answerOf(await founded.ask(commands.createChannel("to", [2])))["id"] as number;
+  const ids = await fill(founded, "old", count);
+  await founded.idle();
+  const bench = founded.crash(t, { clock: new SlowClock(startedAt) });
+  return { bench, ids, to };
+}
+
+function idsOf(bench: OpenRealm, topic: string, channelId = generalId): number[] {
+  const { view } = bench.realm;
+  const named = view.row("topicNames", [channelId, topic]);
+  if (named === undefined) return [];
+  return view
+    .keys("conversationMessages", { start: [named.id], end: [named.id + 1], limit: 10_000 })
+    .map(([, id]) => id);
+}
+
+/** Message ids of update_message events, as often as they were told, in order. */
+function toldOf(bench: OpenRealm): number[] {
+  return rowsOf(bench.environment, "events").flatMap(({ type, body }) =>
+    type === "update_message" && body["is_arrival"] !== true ? (body["message_ids"] as number[]) : [],
+  );
+}
+
+function audit(t: Test, bench: OpenRealm): void {
+  t.strictSame(auditRealm(bench.environment), []);
+  t.strictSame(bench.bugs, []);
+  t.strictSame(bench.picture(), bench.rebuilt());
+}
+
+/** Runs until the answer comes; @param between is called after each turn */
+async function run(asked: Promise<AskResult>, between: (turns: number) => void): Promise<AskResult> {
+  let result: AskResult | undefined;
+  void asked.then((settled) => {
+    result = settled;
+  });
+  for (let turns = 1; result === undefined && turns < 1000; turns++) {
+    await turn();
+    between(turns);
+  }
+  if (result === undefined) throw new Error("no answer after 1000 turns");
+  return result;
+}
+
+t.test(
+  "[M2, M3] a move that crashes at any turn is at a batch boundary, goes on by itself, and tells of no message twice",
+  async (t) => {
+    const { bench, ids, to } = await prepare(t);
+    const wish = { ...everything, channelId: to, topic: "new" };
+    const images: string[] = [crashImage(t, bench.folder)];
+    const result = await run(bench.ask(editCommand(ids[3] ?? 0, wish)), () => images.push(crashImage(t, bench.folder)));
+    t.strictSame(result, moved);
+    t.ok(images.length > 3, "it takes several turns");
+    let halfway = 0;
+    for (const folder of images) {
+      const opened = new OpenRealm(t, { folder });
+      t.strictSame(
+        [...idsOf(opened, "new", to), ...idsOf(opened, "old")].sort((a, b) => a - b),
+        ids,
+        "every message is in one place",
+      );
+      if (idsOf(opened, "new", to).length > 0 && idsOf(opened, "old").length > 0) halfway++;
+      const isBegun = opened.realm.view.counter("move") > 0;
+      await opened.idle();
+      t.strictSame(idsOf(opened, "new", to), isBegun ? ids : []);
+      t.strictSame(toldOf(opened), isBegun ? ids : []);
+      t.equal(opened.environment.count("mailbox"), 0);
+      audit(t, opened);
+      t.equal(
+        codeOf(await opened.ask(editCommand(ids[0] ?? 0, { ...everything, topic: "onward" }))),
+        "ok",
+        "and may move on",
+      );
+    }
+    t.ok(halfway > 0, "some crashes found it half way");
+  },
+);
+
+t.test(
+  "[architecture] while a topic is being moved, posts to it stay, its messages can be deleted and edited",
+  async (t) => {
+    const { bench, ids, to } = await prepare(t);
+    const posted: Promise<AskResult>[] = [];
+    const last = ids.at(-1) ?? 0;
+    const others: Promise<AskResult>[] = [];
+    const result = await run(bench.ask(editCommand(ids[0] ?? 0, { ...everything, channelId: to })), (turns) => {
+      posted.push(
+        bench.ask(commands.post("old", `meanwhile ${turns}`)),
+        bench.ask(commands.post("old", "there", 2, to)),
+      );
+      if (turns !== 1) return;
+      others.push(bench.ask(deleteCommand(last)), bench.ask(editCommand(last - 1, { content: "edited" })));
+      others.push(bench.ask(editCommand(last - 2, { topic: "elsewhere" })));
+    });
+    t.strictSame(result, moved);
+    const newIds = (await Promise.all(posted)).map((answer) => answerOf(answer)["id"] as number);
+    await bench.idle();
+    t.strictSame(
+      idsOf(bench, "old"),
+      newIds.filter((_, index) => index % 2 === 0),
+      "newer than the move",
+    );
+    t.strictSame(
+      idsOf(bench, "old", to),
+      [...ids.filter((id) => id !== last), ...newIds.filter((_, index) => index % 2 === 1)],
+      "the others are there",
+    );
+    const [deleted, edited, movedAgain] = await Promise.all(others);
+    t.strictSame([codeOf(deleted as AskResult), codeOf(edited as AskResult)], ["ok", "ok"]);
+    t.match(movedAgain, { kind: "refused", msg: /are being moved/ });
+    t.equal(bench.realm.view.row("messages", last - 1)?.content, "edited");
+    audit(t, bench);
+  },
+);
+
+t.test(
+  "[architecture] a move into a topic that is renamed or emptied meanwhile lands where the name leads",
+  async (t) => {
+    for (const what of ["rename", "delete"] as const) {
+      const { bench, ids, to } = await prepare(t);
+      const [first = 0] = [answerOf(await bench.ask(commands.post("new", "here first", 2, to)))["id"] as number];
+      const wish = { ...everything, channelId: to, topic: "new" };
+      const result = await run(bench.ask(editCommand(ids[0] ?? 0, wish)), (turns) => {
+        if (turns !== 2) return;
+        if (what === "rename") void bench.ask(editCommand(first, { ...everything, topic: "newer" }));
+        else void bench.ask(commands.deleteTopic("new", startedAt + 50_000, to));
+      });
+      t.strictSame(result, moved);
+      await bench.idle();
+      const all = [...idsOf(bench, "new", to), ...idsOf(bench, "newer", to)];
+      const left = rowsOf(bench.environment, "messages").map(({ id }) => id);
+      t.strictSame(all, left, "nothing is elsewhere");
+      if (what === "rename")
+        t.strictSame(
+          idsOf(bench, "newer", to),
+          [...ids, first].sort((a, b) => a - b),
+        );
+      audit(t, bench);
+    }
+  },
+);
+
+t.test(
+  "[D29, architecture] what moves out of a topic that is being deleted survives: a part, the whole, a new name",
+  async (t) => {
+    const ways = {
+      part: { topic: "safe" },
+      rename: { ...everything, topic: "safe" },
+    };
+    for (const [name, wish] of Object.entries(ways)) {
+      const { bench, ids } = await prepare(t, 2 * limits.topic_deletion_batch_messages + 50);
+      const [oldest = 0] = ids;
+      const answers: Promise<AskResult>[] = [];
+      const result = await run(bench.ask(commands.deleteTopic("old", startedAt + 50_000)), (turns) => {
+        if (turns === 2) answers.push(bench.ask(editCommand(oldest, wish)));
+      });
+      t.strictSame(result, { kind: "ok", answer: { complete: true } }, name);
+      t.strictSame(await Promise.all(answers), [moved]);
+      await bench.idle();
+      const safe = idsOf(bench, "safe");
+      t.equal(safe[0], oldest);
+      t.equal(safe.length === 1, name === "part", "a part of one, or all that was left");
+      t.ok(safe.length < ids.length, "the deletion had begun");
+      t.strictSame(idsOf(bench, "old"), []);
+      t.strictSame(
+        rowsOf(bench.environment, "messages").map(({ id }) => id),
+        safe,
+      );
+      audit(t, bench);
+    }
+  },
+);
+
+t.test(
+  "[architecture, Moves] a large topic's new name is one turn; its messages are told of in pieces, each once",
+  async (t) => {
+    const count = limits.event_ids_per_piece_max + 1;
+    const { bench, ids } = await prepare(t, count);
+    const images: string[] = [crashImage(t, bench.folder)];
+    const answers: Promise<AskResult>[] = [];
+    const result = await run(bench.ask(editCommand(ids[0] ?? 0, { ...everything, topic: "new" })), (turns) => {
+      images.push(crashImage(t, bench.folder));
+      if (turns === 1) answers.push(bench.ask(editCommand(ids[1] ?? 0, { ...everything, topic: "newer" })));
+      if (turns === 1) answers.push(bench.ask(commands.post("new", "later")));
+    });
+    t.strictSame(result, moved);
+    t.match(await answers[0], { kind: "refused", msg: /are being moved/ }, "one name after the other");
+    t.strictSame(toldOf(bench), ids);
+    const events = rowsOf(bench.environment, "events").filter(({ type }) => type === "update_message");
+    t.strictSame(
+      events.map(({ body }) => (body["message_ids"] as number[]).length),
+      [limits.event_ids_per_piece_max, 1],
+    );
+    t.equal(idsOf(bench, "new").length, count + 1, "with what was posted meanwhile");
+    for (const folder of images) {
+      const opened = new OpenRealm(t, { folder });
+      await opened.idle();
+      const isBegun = idsOf(opened, "old").length === 0;
+      t.strictSame(toldOf(opened), isBegun ? ids : []);
+      t.strictSame(auditRealm(opened.environment), []);
+      t.equal(codeOf(await opened.ask(editCommand(ids[0] ?? 0, { ...everything, topic: "newer" }))), "ok");
+    }
+  },
+);
+
+t.test("[architecture, Moves] at the bound of a piece, a new name is told in the same turn", async (t) => {
+  const { bench, ids } = await prepare(t, limits.event_ids_per_piece_max);
+  const before = rowsOf(bench.environment, "messages");
+  t.strictSame(await bench.ask(editCommand(ids[0] ?? 0, { ...everything, topic: "new" })), moved);
+  t.strictSame(toldOf(bench), ids);
+  t.strictSame(rowsOf(bench.environment, "messages"), before, "no message was written");
+  t.equal(rowsOf(bench.environment, "topicRenames").length, 1);
+  audit(t, bench);
+});
+
+t.test(
+  "[M6] a batch that cannot be done leaves what has gone, frees the topic, and answers whoever waits",
+  async (t) => {
+    const move = { moveId: 7, conversationId: 3, waiting: { ticket: 5, boot: 2 } } as unknown as MessageMove;
+    for (const type of ["messages.take-in", "topic.tell-rename"] as const) {
+      const dead = command({ actor: "topic", channelId: 1, topic: "x" }, type, move, null);
+      t.match(abandonmentOf(dead), {
+        tickets: [5],
+        boot: 2,
+        tell: { to: { actor: "conversation", id: 3 }, type: "topic.move-ended", params: { moveId: 7 } },
+      });
+    }
+  },
+);
+
+t.test("[S3] of very many names and moves the newest are kept", async (t) => {
+  const bench = await openFounded(t);
+  const [id = 0] = await fill(bench, "n0", 1);
+  const count = limits.message_history_entries_max + 2;
+  for (let n = 1; n <= count; n++) await bench.ask(editCommand(id, { topic: `n${n}` }));
+  t.equal(rowsOf(bench.environment, "topicRenames").length, limits.message_history_entries_max);
+  await fill(bench, "a", 1);
+  await fill(bench, "b", 1);
+  for (let n = 1; n <= count; n++) await bench.ask(editCommand(id, { topic: n % 2 === 0 ? "a" : "b" }));
+  t.equal(bench.realm.view.row("messages", id)?.moves.length, limits.message_history_entries_max);
+  audit(t, bench);
+});

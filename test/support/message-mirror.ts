@@ -1,0 +1,109 @@
+/**
+ * The messages that a client has: fetched once, then changed by events as clients change them (OpenAPI, GET /events: message,
+ * update_message, delete_message, reaction). Applying an event again, or to what is newer already, changes nothing.
+ */
+
+// biome-ignore lint/suspicious/noExplicitAny: messages and events are JSON whose shape is what tests find out
+type Json = any;
+
+/** What events change of a message. */
+const followed = [
+  "content",
+  "subject",
+  "stream_id",
+  "topic_links",
+  "is_me_message",
+  "last_edit_timestamp",
+  "last_moved_timestamp",
+  "edit_history",
+  "reactions",
+];
+
+export class MessageMirror {
+  readonly #messages: Map<number, Json>;
+
+  constructor(messages: readonly Json[]) {
+    this.#messages = new Map(messages.map((message) => [message.id, structuredClone(message)]));
+  }
+
+  get ids(): number[] {
+    return [...this.#messages.keys()].sort((a, b) => a - b);
+  }
+
+  apply(events: readonly Json[]): void {
+    for (const event of events) {
+      if (event.type === "message")
+        this.#messages.set(event.message.id, structuredClone({ ...event.message, flags: event.flags }));
+      if (event.type === "delete_message") {
+        for (const id of event.message_ids ?? [event.message_id]) this.#messages.delete(id);
+      }
+      if (event.type === "update_message") this.#update(event);
+      if (event.type === "reaction") this.#react(event);
+    }
+  }
+
+  #update(event: Json): void {
+    const isMove = event.orig_subject !== undefined;
+    for (const id of isMove ? event.message_ids : [event.message_id]) {
+      const message = this.#messages.get(id);
+      if (message === undefined) continue;
+      const entry: Json = { user_id: event.user_id, timestamp: event.edit_timestamp };
+      if (event.content !== undefined && id === event.message_id) {
+        message.content = event.rendered_content;
+        message.is_me_message = event.is_me_message;
+        message.last_edit_timestamp = event.edit_timestamp;
+        message.flags = event.flags;
+        entry.prev_content = event.orig_content;
+        entry.prev_rendered_content = event.orig_rendered_content;
+      }
+      if (event.new_stream_id !== undefined) {
+        message.stream_id = event.new_stream_id;
+        entry.prev_stream = event.stream_id;
+        entry.stream = event.new_stream_id;
+      }
+      if (event.subject !== undefined) {
+        message.subject = event.subject;
+        message.topic_links = event.topic_links;
+        entry.prev_topic = event.orig_subject;
+        entry.topic = event.subject;
+      }
+      if (isMove && !isToggle(event)) message.last_moved_timestamp = event.edit_timestamp;
+      const history: Json[] = message.edit_history ?? [];
+      if (!history.some((known) => sorted(known) === sorted(entry))) message.edit_history = [entry, ...history];
+    }
+  }
+
+  #react(event: Json): void {
+    const message = this.#messages.get(event.message_id);
+    if (message === undefined) return;
+    const { user_id, emoji_name, emoji_code, reaction_type } = event;
+    const reaction = { emoji_name, emoji_code, reaction_type, user_id };
+    message.reactions = message.reactions.filter((known: Json) => sorted(known) !== sorted(reaction));
+    if (event.op === "add") message.reactions.push(reaction);
+  }
+
+  picture(): Json[] {
+    return pictureOf([...this.#messages.values()]);
+  }
+}
+
+function isToggle({ orig_subject: before, subject: after, new_stream_id: channel }: Json): boolean {
+  return channel === undefined && (`✔ ${before}` === after || before === `✔ ${after}`);
+}
+
+function sorted(value: Json): string {
+  return JSON.stringify(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** Comparable with that of a fresh fetch. */
+export function pictureOf(messages: readonly Json[]): Json[] {
+  return messages
+    .map((message) => {
+      const picture: Json = { id: message.id, isMentioned: message.flags.includes("mentioned") };
+      for (const name of followed) picture[name] = message[name];
+      picture.reactions = message.reactions.map(sorted).sort();
+      picture.edit_history = message.edit_history?.map(sorted);
+      return picture;
+    })
+    .sort((a, b) => a.id - b.id);
+}
