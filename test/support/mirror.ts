@@ -2,6 +2,7 @@
  * What a client knows: the state of POST /register, changed by events as clients change it (OpenAPI, GET /events; behaviour
  * 4.4, 4.5). `picture` is comparable with the picture of a fresh state. Only what the events of today can change is kept.
  */
+import { applyUserGroup } from "./mirror-groups.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: state and events are JSON whose shape is what tests find out
 type Json = any;
@@ -79,7 +80,7 @@ export class Mirror {
     realm_user: (event) => this.#realmUser(event),
     realm_bot: (event) => this.#realmBot(event),
     custom_profile_fields: (event) => this.#profileFields(event.fields),
-    user_group: (event) => this.#userGroup(event),
+    user_group: (event) => applyUserGroup(this.state, event),
     default_streams: (event) => {
       this.state.realm_default_streams = event.default_streams;
     },
@@ -286,43 +287,6 @@ export class Mirror {
     }
   }
 
-  #userGroup({ op, group_id: groupId, ...told }: Json): void {
-    if (op === "add") {
-      if (this.#groupOf(told.group.id) !== undefined) throw new Error(`group ${told.group.id} made twice`);
-      this.state.realm_user_groups.push(structuredClone(told.group));
-      return;
-    }
-    const group = this.#groupOf(groupId);
-    if (group === undefined) throw new Error(`user_group ${op} of ${groupId}, which is not known`);
-    const { user_ids: userIds, direct_subgroup_ids: subgroupIds } = told;
-    switch (op) {
-      case "remove":
-        this.state.realm_user_groups = this.state.realm_user_groups.filter((known: Json) => known !== group);
-        return;
-      case "update":
-        Object.assign(group, structuredClone(told.data));
-        return;
-      case "add_members":
-        group.members = united(group.members, userIds);
-        return;
-      case "remove_members":
-        group.members = group.members.filter((id: number) => !userIds.includes(id));
-        return;
-      case "add_subgroups":
-        group.direct_subgroup_ids = united(group.direct_subgroup_ids, subgroupIds);
-        return;
-      case "remove_subgroups":
-        group.direct_subgroup_ids = group.direct_subgroup_ids.filter((id: number) => !subgroupIds.includes(id));
-        return;
-      default:
-        throw new Error(`user_group ${op}`);
-    }
-  }
-
-  #groupOf(id: number): Json {
-    return this.state.realm_user_groups.find((group: Json) => group.id === id);
-  }
-
   /** Topics are the same in any case; without a policy there is nothing to know. */
   #userTopic({ stream_id: id, topic_name: name, last_updated: at, visibility_policy: policy }: Json): void {
     const isSame = (entry: Json) => entry.stream_id === id && entry.topic_name.toLowerCase() === name.toLowerCase();
@@ -380,11 +344,6 @@ function unreadPlaces({ unread_msgs: unread, user_id: userId }: Json): [number, 
 function setProfileValue({ profile_data: data }: Json, { id, ...value }: Json): void {
   if (value.value === null) delete data[id];
   else data[id] = value;
-}
-
-/** Ascending, each once. */
-function united(ids: readonly number[], more: readonly number[]): number[] {
-  return [...new Set([...ids, ...more])].sort((a, b) => a - b);
 }
 
 /** What clients derive from a role. */
