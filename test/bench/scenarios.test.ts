@@ -21,6 +21,7 @@ const COUNTED: Readonly<Record<string, readonly string[]>> = {
   // The floor is at rest between its few transactions: its loop has no delay worth a number.
   "create-channel": ["create_mean_ms", "create_slowest_ms"],
   read: ["message_per_s", "page_per_s", "users_per_s", "message_paced_p50_ms"],
+  history: ["topic_per_s", "message_per_s", "word_per_s", "in_topic_per_s", "topic_paced_p50_ms"],
   users: ["users_per_s"],
   fanout: ["deliveries_per_s", "deliveries_loop_delay_p99_ms", "paced_each_p50_ms", "paced_last_p50_ms"],
   presence: ["pings_per_s", "paced_latency_p50_ms"],
