@@ -3,6 +3,7 @@
  * 4.4, 4.5). `picture` is comparable with the picture of a fresh state. Only what the events of today can change is kept.
  */
 import { applyUserGroup } from "./mirror-groups.ts";
+import { rolesOf, setProfileValue } from "./mirror-people.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: state and events are JSON whose shape is what tests find out
 type Json = any;
@@ -339,17 +340,6 @@ function unreadPlaces({ unread_msgs: unread, user_id: userId }: Json): [number, 
     }),
   ];
   return groups.flatMap(([place, ids]) => ids.map((id): [number, string] => [id, place]));
-}
-
-function setProfileValue({ profile_data: data }: Json, { id, ...value }: Json): void {
-  if (value.value === null) delete data[id];
-  else data[id] = value;
-}
-
-/** What clients derive from a role. */
-function rolesOf(role: number | undefined): Json {
-  if (role === undefined) return {};
-  return { role, is_owner: role === 100, is_admin: role <= 200, is_guest: role === 600 };
 }
 
 const orders: Readonly<Record<string, string>> = {
