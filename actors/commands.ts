@@ -166,7 +166,7 @@ export interface CommandParams extends ReadCommandParams {
   "user-topics.set": UserTopicChange;
   "user-topics.move": TopicMove;
   /** `isMove`: clients saw no message come that would be the first. */
-  "channel.find-first-message": { readonly channelId: number; readonly isMove?: true };
+  "channel.find-first-message": { readonly channelId: number };
   "presence.persist": { readonly rows: readonly unknown[] };
   /** `login`: the key is for somebody who logs in just now. */
   "user.api-key.add": { readonly hash: string; readonly login?: Login };

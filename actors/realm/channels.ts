@@ -240,9 +240,7 @@ export function findFirstMessage(_context: unknown, asked: Command<"channel.find
   const update = updateBody(channel, "first_message_id", firstMessageId);
   return done({}, [
     effects.put("channels", channel.id, { ...channel, firstMessageId }),
-    // The first message of all needs no event: clients see the message itself, unless it was moved here.
-    ...(channel.firstMessageId === null && asked.params.isMove !== true
-      ? []
-      : [effects.emit("stream", update, watchers(channel, []))]),
+    // The very first, too: whoever knows of the channel without being in it does not see the message.
+    effects.emit("stream", update, watchers(channel, [])),
   ]);
 }

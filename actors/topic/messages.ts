@@ -59,10 +59,15 @@ function postToChannel(
   if (context.id === null) {
     all.push(effects.put("topicNames", [channel.id, fold(context.topic)], { id: post.message.conversationId }));
   }
-  if (channel.firstMessageId === null) {
+  if (channel.firstMessageId === null && isEmpty(view, channel.id)) {
     all.push(effects.tell(command({ actor: "realm" }, "channel.find-first-message", { channelId: channel.id }, null)));
   }
   return done({ id: post.message.id }, all, post.context);
+}
+
+/** Where something stands already, whoever put it there has told of it: what is told is told once. */
+function isEmpty(view: View, channelId: number): boolean {
+  return view.keys("channelMessages", { start: [channelId], end: [channelId + 1], limit: 1 }).length === 0;
 }
 
 /** Whose sight decides what is linked: the sender's, or that of whom a bot of the server speaks for. */
