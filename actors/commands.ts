@@ -83,11 +83,12 @@ export interface MessagePost {
   readonly queueId: string | null;
   readonly localId: string | null;
   readonly isReadBySender: boolean;
-  /** By whose sight channels are linked where a bot of the server speaks for somebody; without it, by the sender's. */
   /** By whose sight channels are linked where the bot speaks for somebody; without it, by the sender's. */
   readonly mentionsAs?: number;
   /** A notice that a topic was resolved or unresolved: whoever changes their mind at once takes it away again. */
   readonly isResolveNotice?: true;
+  /** Who knows what the bot says, because they did it: for them it is read (behaviour 2.3 e). */
+  readonly readById?: number;
 }
 
 export type TypingTarget =

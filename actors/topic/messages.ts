@@ -16,6 +16,7 @@ import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { notificationBotId } from "../realm/notification-bot.ts";
 import { conversationSight } from "../realm/user-sight.ts";
+import { readAtOnce } from "../user/read-rows.ts";
 import { attentionOf } from "./attention.ts";
 import { contentFields } from "./content.ts";
 import { checkDirectRecipients, checkInitiator } from "./direct-access.ts";
@@ -54,6 +55,7 @@ function postToChannel(
       conversationId: post.message.conversationId,
       ...indexRow(post.message),
     }),
+    ...readBefore(view, channel, asked.params.readById, post.message.id),
     effects.emit("message", messageEventBody(asked, post.message), { to: "channel", id: channel.id, also: [] }),
   ];
   if (context.id === null) {
@@ -63,6 +65,12 @@ function postToChannel(
     all.push(effects.tell(command({ actor: "realm" }, "channel.find-first-message", { channelId: channel.id }, null)));
   }
   return done({ id: post.message.id }, all, post.context);
+}
+
+/** Who is not in the channel has nothing unread there. */
+function readBefore(view: View, channel: ChannelRecord, userId: number | undefined, messageId: number): Effect[] {
+  const isUnread = userId !== undefined && view.subscriptions.isSubscribed(userId, channel.id);
+  return isUnread ? readAtOnce(view, userId, messageId) : [];
 }
 
 /** Where something stands already, whoever put it there has told of it: what is told is told once. */
