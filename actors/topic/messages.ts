@@ -2,6 +2,7 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import type { ChannelRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import { isRecentlyActive } from "../../src/domain/channels.ts";
 import { checkGroupMentions } from "../../src/domain/group-permissions.ts";
 import type { RenderedContent } from "../../src/domain/markdown/render.ts";
 import { resolveContent } from "../../src/domain/markdown/resolve.ts";
@@ -14,6 +15,7 @@ import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { updateBody, watchers } from "../realm/channel-events.ts";
 import { notificationBotId } from "../realm/notification-bot.ts";
 import { conversationSight } from "../realm/user-sight.ts";
 import { readAtOnce } from "../user/read-rows.ts";
@@ -60,6 +62,9 @@ function postToChannel(
   ];
   if (context.id === null) {
     all.push(effects.put("topicNames", [channel.id, fold(context.topic)], { id: post.message.conversationId }));
+  }
+  if (!isRecentlyActive(view, channel)) {
+    all.push(effects.emit("stream", updateBody(channel, "is_recently_active", true), watchers(channel, [])));
   }
   if (channel.firstMessageId === null && isEmpty(view, channel.id)) {
     all.push(effects.tell(command({ actor: "realm" }, "channel.find-first-message", { channelId: channel.id }, null)));
