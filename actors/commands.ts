@@ -83,11 +83,12 @@ export interface MessagePost {
   readonly queueId: string | null;
   readonly localId: string | null;
   readonly isReadBySender: boolean;
-  /** By whose sight channels are linked where a bot of the server speaks for somebody; without it, by the sender's. */
   /** By whose sight channels are linked where the bot speaks for somebody; without it, by the sender's. */
   readonly mentionsAs?: number;
   /** A notice that a topic was resolved or unresolved: whoever changes their mind at once takes it away again. */
   readonly isResolveNotice?: true;
+  /** Who knows what the bot says, because they did it: for them it is read (behaviour 2.3 e). */
+  readonly readById?: number;
 }
 
 export type TypingTarget =
@@ -166,7 +167,7 @@ export interface CommandParams extends ReadCommandParams {
   "user-topics.set": UserTopicChange;
   "user-topics.move": TopicMove;
   /** `isMove`: clients saw no message come that would be the first. */
-  "channel.find-first-message": { readonly channelId: number; readonly isMove?: true };
+  "channel.find-first-message": { readonly channelId: number };
   "presence.persist": { readonly rows: readonly unknown[] };
   /** `login`: the key is for somebody who logs in just now. */
   "user.api-key.add": { readonly hash: string; readonly login?: Login };

@@ -7,6 +7,7 @@ import { channelGroupId } from "../../src/domain/permissions.ts";
 import { directSystemGroups } from "../../src/domain/system-groups.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
+import { watchers } from "./channel-events.ts";
 import { groupUpdateEvent, membersEvent } from "./group-events.ts";
 import { strangersTo } from "./realm-holders.ts";
 
@@ -71,7 +72,7 @@ function permissionEvents(view: View, channel: ChannelRecord, user: UserRecord):
     const value = valueWith(view, channelGroupId(view, channel, property), user);
     if (value === null) return [];
     const body = { op: "update", property, value, stream_id: channel.id, name: channel.name };
-    return [effects.emit("stream", body, { to: "channel-watchers", id: channel.id, except: [] })];
+    return [effects.emit("stream", body, watchers(channel, []))];
   });
 }
 

@@ -21,6 +21,14 @@ export function putFloor(kind: FloorKind, placeId: number, userId: number, floor
   return effects.put("readFloors", [floorKinds[kind], placeId, userId], floor);
 }
 
+/** One new message is read from the beginning. */
+export function readAtOnce(view: View, userId: number, messageId: number): Effect[] {
+  return [
+    effects.put("readExceptions", [userId, messageId], { isRead: true, at: view.position }),
+    ...noteMarks(view, userId, { newest: messageId }),
+  ];
+}
+
 /** What was written in the channel until now is read: who comes back begins anew (architecture, Read state). */
 export function readBeforeJoining(view: View, userId: number, channelId: number): Effect[] {
   const upTo = view.counter("message");

@@ -106,11 +106,7 @@ export class Mirror {
 
   #message(message: Json): void {
     this.state.max_message_id = Math.max(this.state.max_message_id, message.id);
-    if (message.type === "stream") {
-      // The first message of a channel is its first message: no event says so.
-      for (const record of this.#records(message.stream_id)) record.first_message_id ??= message.id;
-      return;
-    }
+    if (message.type === "stream") return;
     const ids: number[] = message.display_recipient.map((person: Json) => person.id);
     const others = ids.filter((id) => id !== this.state.user_id).sort((a, b) => a - b);
     const conversations: Json[] = this.state.recent_private_conversations;
