@@ -2,6 +2,9 @@
  * What a client knows: the state of POST /register, changed by events as clients change it (OpenAPI, GET /events; behaviour
  * 4.4, 4.5). `picture` is comparable with the picture of a fresh state. Only what the events of today can change is kept.
  */
+
+import { unknownUserBody } from "../../src/domain/people.ts";
+
 import { FlagsMirror } from "./mirror-flags.ts";
 import { applyUserGroup } from "./mirror-groups.ts";
 import { rolesOf, setProfileValue } from "./mirror-people.ts";
@@ -201,6 +204,8 @@ export class Mirror {
       if (op === "remove") this.state.realm_non_active_users = others(this.state.realm_non_active_users);
       const { is_active: _always, ...record } = person;
       if (op === "add") this.state.realm_users.push(record);
+      // Clients that cannot do without put a stand-in there (public API: user_list_incomplete).
+      else if (!this.#isModern) this.state.realm_users.push(standIn(person.user_id));
       return;
     }
     if (op !== "update") throw new Error(`realm_user ${op}`);
@@ -325,6 +330,11 @@ export function pictureOf(state: Json): Record<string, Json> {
 function plain(name: string, record: Json): Json {
   const fields = Object.entries(record).filter(([field]) => name !== "unsubscribed" || !ownFields.includes(field));
   return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function standIn(userId: number): Json {
+  const { is_active: _always, ...record } = unknownUserBody(userId);
+  return { ...record, profile_data: {} };
 }
 
 /** In an order of its own. */
