@@ -21,11 +21,21 @@ export function putFloor(kind: FloorKind, placeId: number, userId: number, floor
   return effects.put("readFloors", [floorKinds[kind], placeId, userId], floor);
 }
 
+/** The number of what is being decided: later than that of every mark before. Whoever writes it takes it, by `takeMark`. */
+export function nextMark(view: View): number {
+  return view.counter("readMark") + 1;
+}
+
+export function takeMark(view: View): Effect {
+  return effects.count("readMark", nextMark(view));
+}
+
 /** What was written in the channel until now is read: who comes back begins anew (architecture, Read state). */
 export function readBeforeJoining(view: View, userId: number, channelId: number): Effect[] {
   const upTo = view.counter("message");
   return [
-    putFloor("channel", channelId, userId, { upTo, at: view.position }),
+    takeMark(view),
+    putFloor("channel", channelId, userId, { upTo, at: nextMark(view) }),
     ...noteMarks(view, userId, { newest: upTo }),
   ];
 }
