@@ -39,7 +39,7 @@ export interface CarriedReadState {
   readonly isNew: boolean;
   readonly upToId: number;
   readonly afterUserId: number;
-  /** Event position of the move: what is marked later counts for itself. */
+  /** The number of a mark that would be made with the move: what is marked from then on counts for itself. */
   readonly at: number;
 }
 

@@ -13,7 +13,7 @@ import type { CarriedReadState } from "../commands/read-state.ts";
 import { type Command, command } from "../commands.ts";
 import { done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
-import { flagEvents, noteMarks, putFloor } from "../user/read-rows.ts";
+import { flagEvents, nextMark, noteMarks, putFloor, takeMark } from "../user/read-rows.ts";
 
 export interface MovedMessages {
   /** As they were. */
@@ -34,7 +34,7 @@ export function traitsInChannel(traits: number, from: number, to: number): numbe
 /** What a batch of moved messages comes to for their readers: told apart, so that no move waits for it. */
 export function movedReadState(view: View, { messages, ...move }: MovedMessages): Effect[] {
   const seen = messages.map(({ id, senderId, traits }) => ({ id, senderId, traits }));
-  const carried = { ...move, messages: seen, afterUserId: 0, at: view.position };
+  const carried = { ...move, messages: seen, afterUserId: 0, at: nextMark(view) };
   if (seen.length === 0 || concerned(view, carried, 1).length === 0) return [];
   return [effects.tell(command({ actor: "realm" }, "read-state.carry", carried, null))];
 }
@@ -63,7 +63,7 @@ export function carryReadState(_context: unknown, asked: Command<"read-state.car
     const index = view.row("conversationMessages", [params.to.id, before.id]);
     return index === undefined ? [] : [{ before, after: { id: before.id, ...index } }];
   });
-  const all = userIds.flatMap((userId) => carryFor(view, userId, params, messages));
+  const all = [takeMark(view), ...userIds.flatMap((userId) => carryFor(view, userId, params, messages))];
   const last = userIds.at(-1);
   if (userIds.length === limit && last !== undefined) {
     all.push(effects.tell(command(asked.to, "read-state.carry", { ...params, afterUserId: last }, null)));
@@ -94,7 +94,7 @@ function carryFor(view: View, userId: number, move: CarriedReadState, messages: 
     else if (!is.isFlooredSince(after, to, move.at)) staysUnread.push(after.id);
   }
   const exception = (id: number, isRead: boolean) =>
-    effects.put("readExceptions", [userId, id], { isRead, at: view.position });
+    effects.put("readExceptions", [userId, id], { isRead, at: nextMark(view) });
   const newest = Math.max(0, floor?.upTo ?? 0, ...staysRead, ...staysUnread);
   return [
     ...(floor === null ? [] : [putFloor("conversation", to.id, userId, floor)]),

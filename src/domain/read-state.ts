@@ -131,9 +131,9 @@ export class ReadState {
     return this.#view.row("readExceptions", [this.#userId, messageId]);
   }
 
-  /** Whether a floor that was said at a position or later covers the message. */
-  isFlooredSince(message: Seen, place: ReadPlace, position: number): boolean {
-    return this.#isFloored(message, place, position - 1);
+  /** Whether a floor with the mark of that number or a later one covers the message. */
+  isFlooredSince(message: Seen, place: ReadPlace, mark: number): boolean {
+    return this.#isFloored(message, place, mark - 1);
   }
 
   /** Whether a floor that was said after `since` covers the message. */
@@ -176,7 +176,7 @@ export class ReadState {
   }
 }
 
-/** Before every position: any floor is later. */
+/** Before every mark: any floor is later. */
 const never = -1;
 
 function covers(floor: ReadFloorRecord | null, message: Seen, since: number): boolean {
