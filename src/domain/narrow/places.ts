@@ -119,5 +119,8 @@ export const placeOperators: Readonly<Record<string, OperatorReader>> = {
   "pm-with": direct,
   "dm-including": directIncluding,
   "group-pm-with": groupIncluding,
+  // Clients from when servers read an underscore as a dash still write so (zulip-term 0.7.0 opens direct conversations with it).
+  pm_with: direct,
+  group_pm_with: groupIncluding,
   in: inOperator,
 };
