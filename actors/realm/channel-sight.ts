@@ -95,10 +95,15 @@ export function channelSight(
       (knew ? losing : gaining).push(user.id);
     }
     vanishing.push(...vanishingEffects(id, losing));
-    appearing.push(...appearingEffects(view, id, gaining));
+    appearing.push(...(next.isPrivate ? sightRows(view, id, gaining) : []), ...appearingEffects(view, id, gaining));
     if (gaining.length > 0) gained.set(id, ascending(gaining));
   }
   return { vanishing, appearing, gained };
+}
+
+/** What was told of a private channel until now is not repeated to people who know of it from now on (S1). */
+export function sightRows(view: View, channelId: number, userIds: readonly number[]): Effect[] {
+  return userIds.map((id) => effects.put("channelSights", [channelId, id], { sincePosition: view.position }));
 }
 
 /** The channel is gone for these people. */

@@ -192,6 +192,37 @@ t.test("[behaviour 2.4] permissions show and hide a private channel, by name and
   t.equal(live["holder"]?.at(-1), "delete");
 });
 
+t.test(
+  "[E2, S1] who comes to know of a private channel, by a permission or a role, is not told what was before",
+  async (t) => {
+    const id = await channel({ invite_only: true }, [owner, guestIn]);
+    const promoted = await personOf(server, "promoted");
+    const people = { member, promoted, administrator };
+    const queues = await Promise.all(
+      Object.values(people).map((client) => client.register({ ...types, fetch_event_types: [] })),
+    );
+    // From here on all is asked of the log.
+  await owner.say("general", "before", "to all");
+  await patch(id, { new_name: `hushed ${id}`, description: "hush" });
+    await patch(id, { new_name: `whispered ${id}`, can_administer_channel_group: { new: named(member) } });
+    await owner.patch(`/users/${promoted.userId}`, { role: roles.administrator });
+    await patch(id, { description: "known" });
+    const repeated = await Promise.all(
+      Object.values(people).map((client, index) => readNow(client, queues[index] as never)),
+    );
+    const isHere = ({ type, streams = [], ...event }: Event) =>
+      type !== "default_streams" &&
+      [event.stream_id, ...(event.stream_ids ?? []), ...streams.map((s: Event) => s.stream_id)].includes(id);
+    const told = Object.fromEntries(
+      Object.keys(people).map((who, index) => [who, (repeated[index] ?? []).filter(isHere)]),
+    );
+    const all = ["description", "name", "name", "can_administer_channel_group", "description"];
+    const fresh = ["create", "peer_add", "description"];
+    t.strictSame(summaries(told), { member: fresh, promoted: fresh, administrator: all });
+    t.notMatch(JSON.stringify([told["member"], told["promoted"]]), /hush/);
+  },
+);
+
 t.test("[E2, S1] a repetition tells what was told: of a hidden time nothing, of what came after all", async (t) => {
   const leaver = await personOf(server, "leaver");
   const id = await channel({ invite_only: true, description: "a secret" }, [owner, guestIn, leaver]);
