@@ -202,8 +202,8 @@ t.test(
       Object.values(people).map((client) => client.register({ ...types, fetch_event_types: [] })),
     );
     // From here on all is asked of the log.
-  await owner.say("general", "before", "to all");
-  await patch(id, { new_name: `hushed ${id}`, description: "hush" });
+    await owner.say("general", "before", "to all");
+    await patch(id, { new_name: `hushed ${id}`, description: "hush" });
     await patch(id, { new_name: `whispered ${id}`, can_administer_channel_group: { new: named(member) } });
     await owner.patch(`/users/${promoted.userId}`, { role: roles.administrator });
     await patch(id, { description: "known" });
