@@ -14,6 +14,8 @@ export const messageTraits = {
   callsAttention: 256,
   hasReactions: 512,
   isResolveNotice: 1024,
+  /** It came from another channel: who was not there to receive it has it as read. */
+  changedChannel: 2048,
 } as const;
 export type MessageTrait = keyof typeof messageTraits;
 

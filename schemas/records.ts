@@ -403,5 +403,6 @@ export const counterNames = [
   /** Milliseconds: until when it was told whose waiting period is over. */
   "waitingPeriodsEnded",
   "move",
+  "readMark",
 ] as const;
 export type CounterName = (typeof counterNames)[number];

@@ -1,5 +1,6 @@
 /** What commands about read state and flags carry (commands.ts). */
 import type { PersonalFlag, ReadFloorRecord } from "../../schemas/records/read-state.ts";
+import type { Seen } from "../../src/domain/read-state.ts";
 import type { Ticket } from "../effects.ts";
 
 /** Flags on messages (behaviour 5.2). */
@@ -28,6 +29,20 @@ export interface ReadAnnouncement {
   readonly upTo: number;
 }
 
+/** Messages that went to another place, and who comes next of those to whom it matters. */
+export interface CarriedReadState {
+  /** As they were. */
+  readonly messages: readonly Seen[];
+  readonly from: { readonly id: number; readonly channelId: number };
+  readonly to: { readonly id: number; readonly channelId: number };
+  /** The topic was made for them. */
+  readonly isNew: boolean;
+  readonly upToId: number;
+  readonly afterUserId: number;
+  /** The number of a mark that would be made with the move: what is marked from then on counts for itself. */
+  readonly at: number;
+}
+
 export interface ReadCommandParams {
   "message-flags.update": FlagUpdate;
   "message-flags.continue": FlagUpdate & {
@@ -46,5 +61,6 @@ export interface ReadCommandParams {
   };
   "read-state.announce": ReadAnnouncement;
   "read-state.announce-muted": { readonly senderId: number; readonly before: ReadFloorRecord | null };
+  "read-state.carry": CarriedReadState;
   "read-state.sweep": { readonly from: number; readonly upTo: number; readonly at: number };
 }

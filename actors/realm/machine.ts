@@ -30,6 +30,7 @@ import {
   updateProfileField,
 } from "./profile-fields.ts";
 import { changeOwnProfile } from "./profile-values.ts";
+import { carryReadState } from "./read-state.ts";
 import { changeRealmSettings } from "./realm-settings.ts";
 import { changeSettingsDefaults } from "./settings-defaults.ts";
 import { addSubscriptions, removeSubscriptions, updateSubscriptions } from "./subscriptions.ts";
@@ -91,6 +92,7 @@ export const realmMachine = setup({
         "channel-folder.reorder": { actions: decide(reorderChannelFolders) },
         "channel.update": { actions: decide(updateChannel) },
         "channel.archive": { actions: decide(archiveChannel) },
+        "read-state.carry": { actions: decide(carryReadState) },
         "members.change": { actions: decide(continueChange) },
         "channel.find-first-message": { actions: decide(findFirstMessage) },
         "subscriptions.add": { actions: decide(addSubscriptions) },

@@ -3,7 +3,7 @@ import { channelGroupSettingNames, userGroupSettingNames } from "../../schemas/g
 import type { Audience, ChannelRecord, GroupRecord, UserRecord } from "../../schemas/records.ts";
 import type { GroupSettingValue } from "../../schemas/types.ts";
 import { userGroupSettingId } from "../../src/domain/group-permissions.ts";
-import { channelGroupId } from "../../src/domain/permissions.ts";
+import { channelGroupId, hasMetadataAccess } from "../../src/domain/permissions.ts";
 import { directSystemGroups } from "../../src/domain/system-groups.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
@@ -33,7 +33,7 @@ function memberEvent(view: View, op: "add_members" | "remove_members", name: str
 
 /**
  * Of somebody who is deactivated: clients take them out of every group themselves (behaviour 2.20). Who cannot see it is told
- * (OpenAPI, user_group remove_members and update).
+ * (OpenAPI, user_group remove_members and update, stream update).
  * @param user the account as it will be
  */
 export function departedGroupEvents(view: View, user: UserRecord): Effect[] {
@@ -47,7 +47,24 @@ export function departedGroupEvents(view: View, user: UserRecord): Effect[] {
   return [
     ...[...system, ...named].flatMap((group) => membersEvent(group, "remove_members", [user.id], audience)),
     ...(isNamed ? [...view.groups.all()].flatMap((group) => groupPermissionEvents(view, group, user, audience)) : []),
+    ...(isNamed
+      ? [...view.channels.all()].flatMap((channel) => departedPermissions(view, channel, user, strangers))
+      : []),
   ];
+}
+
+/** Of a channel whose permissions name the person, to those of the strangers who know the channel. */
+function departedPermissions(
+  view: View,
+  channel: ChannelRecord,
+  user: UserRecord,
+  strangers: readonly number[],
+): Effect[] {
+  const ids = strangers.filter((id) => {
+    const guest = view.users.get(id);
+    return guest !== undefined && hasMetadataAccess(view, guest, channel);
+  });
+  return ids.length === 0 ? [] : permissionEvents(view, channel, user, { to: "users", ids });
 }
 
 /**
@@ -67,12 +84,12 @@ export function returnedGroupEvents(view: View, user: UserRecord): Effect[] {
   ];
 }
 
-function permissionEvents(view: View, channel: ChannelRecord, user: UserRecord): Effect[] {
+function permissionEvents(view: View, channel: ChannelRecord, user: UserRecord, audience?: Audience): Effect[] {
   return channelGroupSettingNames.flatMap((property) => {
     const value = valueWith(view, channelGroupId(view, channel, property), user);
     if (value === null) return [];
     const body = { op: "update", property, value, stream_id: channel.id, name: channel.name };
-    return [effects.emit("stream", body, watchers(channel, []))];
+    return [effects.emit("stream", body, audience ?? watchers(channel, []))];
   });
 }
 

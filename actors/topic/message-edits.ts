@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait, type MessageTrait } from "../../schemas/message-traits.ts";
-import type { MessageRecord, UserRecord } from "../../schemas/records.ts";
+import type { MessageAttentionRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
 import { checkGroupMentions } from "../../src/domain/group-permissions.ts";
 import { type RenderedContent, resolveContent } from "../../src/domain/markdown/render.ts";
 import { mentionResolver } from "../../src/domain/mention-resolver.ts";
@@ -29,6 +29,7 @@ import type { MessageEdit } from "../commands/messages.ts";
 import type { Address, Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { attentionOf } from "./attention.ts";
 import { contentFields, messageRows } from "./content.ts";
 import type { TopicContext } from "./machine.ts";
 import { placeOf } from "./message-deletion.ts";
@@ -198,9 +199,18 @@ function contentEffects(context: TopicContext, view: View, edit: CheckedEdit, mo
     limit: limits.message_history_entries_max,
   });
   const [oldest] = keys;
+  const attention = attentionOf(view, {
+    content: text,
+    senderId: message.senderId,
+    mentionsTopic: rendered.hasTopicWildcard,
+    conversationId: message.conversationId,
+    channelId: context.channelId,
+    userIds: context.userIds,
+  });
   const sequence = (keys.at(-1)?.[1] ?? 0) + 1;
   return [
-    ...messageRows(editedMessage(view, message, text, rendered), context.channelId),
+    ...messageRows(editedMessage(view, message, { text, rendered, attention }), context.channelId),
+    ...attentionRows(message, attention),
     refileMessage(message.id),
     effects.put("messageEdits", [message.id, sequence], {
       userId: caller.id,
@@ -216,11 +226,28 @@ function contentEffects(context: TopicContext, view: View, edit: CheckedEdit, mo
 }
 
 /** Traits that an edit does not touch. */
-const lasting: readonly MessageTrait[] = ["isUnreadBySender", "callsAttention", "hasReactions", "isResolveNotice"];
+const lasting: readonly MessageTrait[] = ["isUnreadBySender", "hasReactions", "isResolveNotice", "changedChannel"];
 
-function editedMessage(view: View, message: MessageRecord, text: string, rendered: RenderedContent): MessageRecord {
+interface EditedContent {
+  readonly text: string;
+  readonly rendered: RenderedContent;
+  readonly attention: MessageAttentionRecord | null;
+}
+
+function editedMessage(
+  view: View,
+  message: MessageRecord,
+  { text, rendered, attention }: EditedContent,
+): MessageRecord {
   const kept = Object.fromEntries(lasting.map((trait) => [trait, hasTrait(message.traits, trait)]));
-  return { ...message, ...contentFields(text, rendered, kept), editedAt: view.now };
+  const others = { ...kept, callsAttention: attention !== null };
+  return { ...message, ...contentFields(text, rendered, others), editedAt: view.now };
+}
+
+/** Alert words and topic mentions are those of the new content. */
+function attentionRows(message: MessageRecord, attention: MessageAttentionRecord | null): Effect[] {
+  if (attention !== null) return [effects.put("messageAttention", message.id, attention)];
+  return hasTrait(message.traits, "callsAttention") ? [effects.remove("messageAttention", message.id)] : [];
 }
 
 function moveMessages(

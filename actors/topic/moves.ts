@@ -14,6 +14,7 @@ import type { MessageMove } from "../commands/messages.ts";
 import { type Command, command } from "../commands.ts";
 import { type Done, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { movedReadState, traitsInChannel } from "../realm/read-state.ts";
 import { moveUserTopics } from "../realm/user-topics.ts";
 import { messageRows } from "./content.ts";
 import type { TopicContext } from "./machine.ts";
@@ -71,6 +72,13 @@ export function takeIn(context: TopicContext, asked: Command<"messages.take-in">
       : []),
     ...messages.flatMap((message) => carried(message, move, id)),
     ...(messages.length === 0 ? [] : arrivalEffects(context, view, move, ids)),
+    ...movedReadState(view, {
+      messages,
+      from: { id: move.conversationId, channelId: move.from.channelId },
+      to: { id, channelId: move.to.channelId },
+      isNew: move.target === "free",
+      upToId: move.upToId,
+    }),
   ];
   const count = move.count + messages.length;
   const after = messages.length === 0 ? {} : arrived(context, id, ids);
@@ -110,7 +118,10 @@ function carried(message: MessageRecord, { moveId, conversationId, from, to }: M
   return [
     effects.remove("conversationMessages", [conversationId, message.id]),
     ...(from.channelId === to.channelId ? [] : [effects.remove("channelMessages", [from.channelId, message.id])]),
-    ...messageRows({ ...message, conversationId: id, moves }, to.channelId),
+    ...messageRows(
+      { ...message, conversationId: id, moves, traits: traitsInChannel(message.traits, from.channelId, to.channelId) },
+      to.channelId,
+    ),
   ];
 }
 

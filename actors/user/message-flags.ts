@@ -15,7 +15,7 @@ import { type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Answer, type Effect, effects } from "../effects.ts";
 import { advancedFloor, raisedFloor } from "./read-floors.ts";
-import { flagEvents, noteMarks, putFloor } from "./read-rows.ts";
+import { flagEvents, nextMark, noteMarks, putFloor, takeMark } from "./read-rows.ts";
 
 interface Marked {
   readonly message: MessageRecord;
@@ -133,13 +133,14 @@ function readChange(view: View, user: UserRecord, marked: readonly Marked[]): Ch
   const ids = unread.map(({ message }) => message.id);
   const newest = Math.max(...ids, ...[...raised, ...channelFloors].map(({ floor }) => floor.upTo));
   const rows = [
+    takeMark(view),
     ...raised.map(({ conversation, floor }) => putFloor("conversation", conversation.id, user.id, floor)),
     ...channelFloors.map(({ channelId, floor }) => putFloor("channel", channelId, user.id, floor)),
     ...raised.flatMap((floor) => spentExceptions(view, user.id, state, floor)),
     ...unread.flatMap(({ message, conversation }) => {
       const key = [user.id, message.id] as const;
       if (!after.isReadAnyway(message, conversation)) {
-        return [effects.put("readExceptions", key, { isRead: true, at: view.position })];
+        return [effects.put("readExceptions", key, { isRead: true, at: nextMark(view) })];
       }
       return state.exception(message.id) === undefined ? [] : [effects.remove("readExceptions", key)];
     }),
@@ -185,8 +186,8 @@ function unreadChange(view: View, user: UserRecord, marked: readonly Marked[]): 
     ({ message, conversation }) => state.holdsUnread(conversation) && state.isRead(message, conversation),
   );
   const ids = read.map(({ message }) => message.id);
-  const rows = ids.map((id) => effects.put("readExceptions", [user.id, id], { isRead: false, at: view.position }));
-  const notes = ids.length > 0 ? noteMarks(view, user.id, { newest: ids.at(-1) ?? 0 }) : [];
+  const rows = ids.map((id) => effects.put("readExceptions", [user.id, id], { isRead: false, at: nextMark(view) }));
+  const notes = ids.length > 0 ? [takeMark(view), ...noteMarks(view, user.id, { newest: ids.at(-1) ?? 0 })] : [];
   return { ids, rows: [...rows, ...notes], ignoredChannelIds: ascending(channelsOf(ignored)) };
 }
 

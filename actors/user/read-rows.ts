@@ -21,10 +21,20 @@ export function putFloor(kind: FloorKind, placeId: number, userId: number, floor
   return effects.put("readFloors", [floorKinds[kind], placeId, userId], floor);
 }
 
+/** The number of what is being decided: later than that of every mark before. Whoever writes it takes it, by `takeMark`. */
+export function nextMark(view: View): number {
+  return view.counter("readMark") + 1;
+}
+
+export function takeMark(view: View): Effect {
+  return effects.count("readMark", nextMark(view));
+}
+
 /** One new message is read from the beginning. */
 export function readAtOnce(view: View, userId: number, messageId: number): Effect[] {
   return [
-    effects.put("readExceptions", [userId, messageId], { isRead: true, at: view.position }),
+    takeMark(view),
+    effects.put("readExceptions", [userId, messageId], { isRead: true, at: nextMark(view) }),
     ...noteMarks(view, userId, { newest: messageId }),
   ];
 }
@@ -33,7 +43,8 @@ export function readAtOnce(view: View, userId: number, messageId: number): Effec
 export function readBeforeJoining(view: View, userId: number, channelId: number): Effect[] {
   const upTo = view.counter("message");
   return [
-    putFloor("channel", channelId, userId, { upTo, at: view.position }),
+    takeMark(view),
+    putFloor("channel", channelId, userId, { upTo, at: nextMark(view) }),
     ...noteMarks(view, userId, { newest: upTo }),
   ];
 }

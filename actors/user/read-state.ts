@@ -15,7 +15,7 @@ import { type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { advancedFloor } from "./read-floors.ts";
-import { flagEvents, noteMarks, putFloor } from "./read-rows.ts";
+import { flagEvents, nextMark, noteMarks, putFloor, takeMark } from "./read-rows.ts";
 
 /** A channel, or a topic in one. */
 type MarkedPlace = ReadAnnouncement["place"];
@@ -67,10 +67,11 @@ function markPlace(view: View, userId: number, place: MarkedPlace): Effect[] {
   const start = state.floorOf(place);
   const found = lookInline(view, userId, state, place, start);
   if (found !== null && found.length === 0) return [];
-  const floor: ReadFloorRecord = { upTo, at: view.position };
+  const floor: ReadFloorRecord = { upTo, at: nextMark(view) };
   const supposed = new ReadState(view, userId, { floors: [{ place: { kind, id }, floor }] });
   const advanced = kind === "channel" ? null : advancedFloor(view, place.channelId, supposed);
   const marks = [
+    takeMark(view),
     putFloor(kind, id, userId, floor),
     ...(advanced === null ? [] : [putFloor("channel", place.channelId, userId, advanced.floor)]),
     ...noteMarks(view, userId, { newest: Math.max(upTo, advanced?.floor.upTo ?? 0) }),
@@ -220,9 +221,10 @@ export function markAllRead(_context: unknown, asked: Command<"read-state.mark-a
   const answer = { complete: true };
   if (!hasExceptions && new ReadState(view, caller.id).marks.upTo === upTo) return done(answer, []);
   const body = { op: "add", operation: "add", flag: "read", messages: [], all: true };
-  const sweep = command(asked.to, "read-state.sweep", { from: 0, upTo, at: view.position }, null);
+  const sweep = command(asked.to, "read-state.sweep", { from: 0, upTo, at: nextMark(view) }, null);
   return done(answer, [
-    ...noteMarks(view, caller.id, { newest: upTo, upTo, at: view.position }),
+    takeMark(view),
+    ...noteMarks(view, caller.id, { newest: upTo, upTo, at: nextMark(view) }),
     effects.emit("update_message_flags", body, { to: "users", ids: [caller.id] }),
     ...(hasExceptions ? [effects.schedule(view.now, sweep)] : []),
   ]);
@@ -247,7 +249,8 @@ export function muteSender(view: View, userId: number, senderId: number): Effect
   const before = new ReadState(view, userId).floor({ kind: "sender", id: senderId });
   const announcement = command({ actor: "user", id: userId }, "read-state.announce-muted", { senderId, before }, null);
   return [
-    putFloor("sender", senderId, userId, { upTo: Number.MAX_SAFE_INTEGER, at: view.position }),
+    takeMark(view),
+    putFloor("sender", senderId, userId, { upTo: Number.MAX_SAFE_INTEGER, at: nextMark(view) }),
     ...noteMarks(view, userId, { newest: 0, hasSenderFloors: true }),
     effects.schedule(view.now, announcement),
   ];

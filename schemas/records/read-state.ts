@@ -3,13 +3,15 @@
  *
  * A message is unread for who received it, but for one's own (rule), for what floors cover, and for exceptions. Of a floor that
  * covers a message and an exception that says unread, the later one holds: so a floor is one row however many rows contradict it.
+ * Which is later is told by a number that every decision about read state takes (`readMark`): an event has a position, too, but not
+ * every mark is told by an event.
  */
 
 /** A person's summary, and the floor of the whole organization. No row: nothing was ever marked. */
 export interface ReadStateRecord {
   /** Messages up to this id are read, by a mark of everything. */
   readonly upTo: number;
-  /** Event position at which that was said. */
+  /** Number of the mark that said so. */
   readonly at: number;
   /** The highest message id that any row of the person is about: what is newer needs no looking up. */
   readonly newest: number;
@@ -24,14 +26,14 @@ export type FloorKind = keyof typeof floorKinds;
 /** Messages of the place up to this id are read. */
 export interface ReadFloorRecord {
   readonly upTo: number;
-  /** Event position at which that was said. */
+  /** Number of the mark that said so. */
   readonly at: number;
 }
 
 /** One message that is otherwise than floors and rules say. */
 export interface ReadExceptionRecord {
   readonly isRead: boolean;
-  /** Event position at which that was said. */
+  /** Number of the mark that said so. */
   readonly at: number;
 }
 

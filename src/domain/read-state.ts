@@ -23,6 +23,9 @@ export interface Seen {
   readonly traits: number;
 }
 
+/** Where a message is. */
+export type ReadPlace = Pick<ConversationRecord, "id" | "channelId" | "userIds">;
+
 export type Place = { readonly kind: FloorKind | "realm"; readonly id: number };
 
 /** Floors as they were before a decision, or as they will be after it; null: none. What is not named is as it is stored. */
@@ -47,7 +50,7 @@ export function isReceived(view: View, reader: UserRecord, message: MessageRecor
   return conversation !== undefined && isReceivedIn(view, reader.id, message.id, conversation);
 }
 
-function isReceivedIn(view: View, userId: number, messageId: number, conversation: ConversationRecord): boolean {
+function isReceivedIn(view: View, userId: number, messageId: number, conversation: ReadPlace): boolean {
   if (conversation.userIds !== null) return conversation.userIds.includes(userId);
   const subscription = view.subscriptions.get(userId, conversation.channelId ?? 0);
   return subscription !== undefined && hasReceived(subscription.stays, messageId);
@@ -89,7 +92,7 @@ export class ReadState {
     this.#exceptions = exceptions;
   }
 
-  isRead(message: Seen, conversation: ConversationRecord): boolean {
+  isRead(message: Seen, conversation: ReadPlace): boolean {
     if (!this.holdsUnread(conversation)) return true;
     const isReadByRule = this.#isReadByRule(message, conversation);
     // What is newer than all that was ever marked follows the rules; of floors, only a sender's reaches beyond.
@@ -100,7 +103,7 @@ export class ReadState {
   }
 
   /** Whether rules and floors alone say so: an exception that says the same is not needed. */
-  isReadAnyway(message: Seen, conversation: ConversationRecord): boolean {
+  isReadAnyway(message: Seen, conversation: ReadPlace): boolean {
     return (
       !this.holdsUnread(conversation) ||
       this.#isReadByRule(message, conversation) ||
@@ -108,12 +111,16 @@ export class ReadState {
     );
   }
 
-  #isReadByRule(message: Seen, conversation: ConversationRecord): boolean {
-    return isOwnRead(this.#userId, message) || !isReceivedIn(this.#view, this.#userId, message.id, conversation);
+  #isReadByRule(message: Seen, conversation: ReadPlace): boolean {
+    return (
+      isOwnRead(this.#userId, message) ||
+      hasTrait(message.traits, "changedChannel") ||
+      !isReceivedIn(this.#view, this.#userId, message.id, conversation)
+    );
   }
 
   /** Whether there can be unread messages for the person at all. */
-  holdsUnread({ userIds, channelId }: ConversationRecord): boolean {
+  holdsUnread({ userIds, channelId }: ReadPlace): boolean {
     if (userIds !== null) return userIds.includes(this.#userId);
     if (channelId === null || channelId === this.#remainsIn) return channelId !== null;
     return this.#view.subscriptions.get(this.#userId, channelId)?.isActive === true;
@@ -124,8 +131,13 @@ export class ReadState {
     return this.#view.row("readExceptions", [this.#userId, messageId]);
   }
 
+  /** Whether a floor with the mark of that number or a later one covers the message. */
+  isFlooredSince(message: Seen, place: ReadPlace, mark: number): boolean {
+    return this.#isFloored(message, place, mark - 1);
+  }
+
   /** Whether a floor that was said after `since` covers the message. */
-  #isFloored(message: Seen, { id, channelId }: ConversationRecord, since: number): boolean {
+  #isFloored(message: Seen, { id, channelId }: ReadPlace, since: number): boolean {
     return (
       covers(this.floor({ kind: "realm", id: 0 }), message, since) ||
       (channelId !== null && covers(this.floor({ kind: "channel", id: channelId }), message, since)) ||
@@ -164,7 +176,7 @@ export class ReadState {
   }
 }
 
-/** Before every position: any floor is later. */
+/** Before every mark: any floor is later. */
 const never = -1;
 
 function covers(floor: ReadFloorRecord | null, message: Seen, since: number): boolean {

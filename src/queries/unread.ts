@@ -5,7 +5,6 @@ import { hasTrait } from "../../schemas/message-traits.ts";
 import { personalFlags } from "../../schemas/records/read-state.ts";
 import type { ConversationRecord, UserRecord } from "../../schemas/records.ts";
 import { isMentioned, isWildcardMentioned } from "../domain/message-flags.ts";
-import { canReadMessage } from "../domain/permissions.ts";
 import { compareText } from "../domain/text.ts";
 import { shownTopic } from "../domain/topics.ts";
 import { collectUnread, type UnreadMessage } from "../domain/unread.ts";
@@ -98,19 +97,14 @@ function channelGroups(view: View, groups: readonly Group[], allowsEmptyTopicNam
     }));
 }
 
-/** The newest that were starred and can still be read, ascending. */
+/** The newest that were starred, ascending. Whoever cannot read one any more knows still that they starred it; what is gone is not listed. */
 export const starredMessagesState: Section = (view, user) => {
-  const starred = view
-    .keys("messageFlags", {
-      start: [user.id, personalFlags.starred + 1],
-      end: [user.id, personalFlags.starred],
-      reverse: true,
-      limit: limits.starred_messages_shown_max,
-    })
-    .map(([, , id]) => id)
-    .filter((id) => {
-      const message = view.row("messages", id);
-      return message !== undefined && canReadMessage(view, user, message);
-    });
-  return { starred_messages: starred.reverse() };
+  const range = {
+    start: [user.id, personalFlags.starred + 1],
+    end: [user.id, personalFlags.starred],
+    reverse: true,
+    limit: limits.starred_messages_shown_max,
+  };
+  const starred = view.keys("messageFlags", range).map(([, , id]) => id);
+  return { starred_messages: starred.filter((id) => view.row("messages", id) !== undefined).reverse() };
 };

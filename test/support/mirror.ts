@@ -3,6 +3,12 @@
  * 4.4, 4.5). `picture` is comparable with the picture of a fresh state. Only what the events of today can change is kept.
  */
 
+import { unknownUserBody } from "../../src/domain/people.ts";
+
+import { FlagsMirror } from "./mirror-flags.ts";
+import { applyUserGroup } from "./mirror-groups.ts";
+import { rolesOf, setProfileValue } from "./mirror-people.ts";
+
 // biome-ignore lint/suspicious/noExplicitAny: state and events are JSON whose shape is what tests find out
 type Json = any;
 
@@ -10,6 +16,7 @@ type Json = any;
 export const mirroredTypes = [
   "message",
   "delete_message",
+  "update_message",
   "update_message_flags",
   "starred_messages",
   "subscription",
@@ -47,39 +54,31 @@ export class Mirror {
   readonly state: Json;
   readonly #includesSubscribers: boolean;
   readonly #isModern: boolean;
-  /** Where each unread message is: "channel:topic", or the others' ids. */
-  readonly #unread = new Map<number, string>();
+  readonly #flags: FlagsMirror;
 
   /** @param options what the queue was registered with */
   constructor(state: Json, options: { includesSubscribers: boolean; isModern: boolean }) {
     this.state = structuredClone(state);
     this.#includesSubscribers = options.includesSubscribers;
     this.#isModern = options.isModern;
-    for (const [id, place] of unreadPlaces(state)) this.#unread.set(id, place);
+    this.#flags = new FlagsMirror(state);
   }
 
   apply(events: readonly Json[]): void {
-    for (const event of events) this.#appliers[event.type]?.(event);
+    for (const event of events) {
+      this.#appliers[event.type]?.(event);
+      this.#flags.apply(event);
+    }
   }
 
   readonly #appliers: Readonly<Record<string, (event: Json) => void>> = {
-    message: (event) => {
-      this.#message(event.message);
-      if (!event.flags.includes("read")) this.#unread.set(event.message.id, this.#placeOf(event.message));
-      if (event.flags.includes("starred")) this.#star([event.message.id]);
-    },
-    update_message_flags: (event) => this.#flags(event),
-    delete_message: (event) => {
-      const ids: number[] = event.message_ids ?? [event.message_id];
-      for (const id of ids) this.#unread.delete(id);
-      this.state.starred_messages = this.state.starred_messages.filter((id: number) => !ids.includes(id));
-    },
+    message: (event) => this.#message(event.message),
     subscription: (event) => this.#subscription(event),
     stream: (event) => this.#stream(event),
     realm_user: (event) => this.#realmUser(event),
     realm_bot: (event) => this.#realmBot(event),
     custom_profile_fields: (event) => this.#profileFields(event.fields),
-    user_group: (event) => this.#userGroup(event),
+    user_group: (event) => applyUserGroup(this.state, event),
     default_streams: (event) => {
       this.state.realm_default_streams = event.default_streams;
     },
@@ -117,33 +116,6 @@ export class Mirror {
     const known = conversations.find((entry) => entry.user_ids.join() === others.join());
     if (known === undefined) conversations.push({ user_ids: others, max_message_id: message.id });
     else known.max_message_id = message.id;
-  }
-
-  #placeOf(message: Json): string {
-    if (message.type === "stream") return `${message.stream_id}:${message.subject}`;
-    const ids: number[] = message.display_recipient.map((person: Json) => person.id);
-    return directPlace(ids.filter((id) => id !== this.state.user_id));
-  }
-
-  #star(ids: readonly number[]): void {
-    const starred = new Set<number>([...this.state.starred_messages, ...ids]);
-    this.state.starred_messages = [...starred].sort((a, b) => a - b);
-  }
-
-  #flags({ op, flag, messages: ids, all: isAll, message_details: details }: Json): void {
-    if (flag === "starred" && op === "add") this.#star(ids);
-    if (flag === "starred" && op === "remove") {
-      this.state.starred_messages = this.state.starred_messages.filter((id: number) => !ids.includes(id));
-    }
-    if (flag !== "read") return;
-    if (isAll) this.#unread.clear();
-    if (op === "add") for (const id of ids) this.#unread.delete(id);
-    else {
-      for (const [id, detail] of Object.entries<Json>(details)) {
-        const place = detail.type === "stream" ? `${detail.stream_id}:${detail.topic}` : directPlace(detail.user_ids);
-        this.#unread.set(Number(id), place);
-      }
-    }
   }
 
   #subscription(event: Json): void {
@@ -232,6 +204,8 @@ export class Mirror {
       if (op === "remove") this.state.realm_non_active_users = others(this.state.realm_non_active_users);
       const { is_active: _always, ...record } = person;
       if (op === "add") this.state.realm_users.push(record);
+      // Clients that cannot do without put a stand-in there (public API: user_list_incomplete).
+      else if (!this.#isModern) this.state.realm_users.push(standIn(person.user_id));
       return;
     }
     if (op !== "update") throw new Error(`realm_user ${op}`);
@@ -282,43 +256,6 @@ export class Mirror {
     }
   }
 
-  #userGroup({ op, group_id: groupId, ...told }: Json): void {
-    if (op === "add") {
-      if (this.#groupOf(told.group.id) !== undefined) throw new Error(`group ${told.group.id} made twice`);
-      this.state.realm_user_groups.push(structuredClone(told.group));
-      return;
-    }
-    const group = this.#groupOf(groupId);
-    if (group === undefined) throw new Error(`user_group ${op} of ${groupId}, which is not known`);
-    const { user_ids: userIds, direct_subgroup_ids: subgroupIds } = told;
-    switch (op) {
-      case "remove":
-        this.state.realm_user_groups = this.state.realm_user_groups.filter((known: Json) => known !== group);
-        return;
-      case "update":
-        Object.assign(group, structuredClone(told.data));
-        return;
-      case "add_members":
-        group.members = united(group.members, userIds);
-        return;
-      case "remove_members":
-        group.members = group.members.filter((id: number) => !userIds.includes(id));
-        return;
-      case "add_subgroups":
-        group.direct_subgroup_ids = united(group.direct_subgroup_ids, subgroupIds);
-        return;
-      case "remove_subgroups":
-        group.direct_subgroup_ids = group.direct_subgroup_ids.filter((id: number) => !subgroupIds.includes(id));
-        return;
-      default:
-        throw new Error(`user_group ${op}`);
-    }
-  }
-
-  #groupOf(id: number): Json {
-    return this.state.realm_user_groups.find((group: Json) => group.id === id);
-  }
-
   /** Topics are the same in any case; without a policy there is nothing to know. */
   #userTopic({ stream_id: id, topic_name: name, last_updated: at, visibility_policy: policy }: Json): void {
     const isSame = (entry: Json) => entry.stream_id === id && entry.topic_name.toLowerCase() === name.toLowerCase();
@@ -339,7 +276,7 @@ export class Mirror {
 
   /** The state in an order of its own, without what no event tells. */
   picture(): Record<string, Json> {
-    return { ...pictureOf(this.state), unread: sortedPlaces(this.#unread) };
+    return { ...pictureOf(this.state), flags: this.#flags.picture() };
   }
 }
 
@@ -347,46 +284,6 @@ export class Mirror {
 function updateChannel(record: Json, event: Json): void {
   const { type: _type, op: _op, id: _id, stream_id: _channel, name: _before, property, value, ...more } = event;
   Object.assign(record, more, { [property]: value });
-}
-
-function directPlace(others: readonly number[]): string {
-  return [...others].sort((a, b) => a - b).join();
-}
-
-function sortedPlaces(places: Iterable<readonly [number, string]>): Json {
-  return [...places].sort(([a], [b]) => a - b);
-}
-
-/** Where the unread messages of a state are. */
-function unreadPlaces({ unread_msgs: unread, user_id: userId }: Json): [number, string][] {
-  const groups: [string, number[]][] = [
-    ...unread.streams.map((group: Json) => [`${group.stream_id}:${group.topic}`, group.unread_message_ids]),
-    ...unread.pms.map((group: Json) => [
-      directPlace([group.other_user_id].filter((id) => id !== userId)),
-      group.unread_message_ids,
-    ]),
-    ...unread.huddles.map((group: Json) => {
-      const others = group.user_ids_string.split(",").map(Number);
-      return [directPlace(others.filter((id: number) => id !== userId)), group.unread_message_ids];
-    }),
-  ];
-  return groups.flatMap(([place, ids]) => ids.map((id): [number, string] => [id, place]));
-}
-
-function setProfileValue({ profile_data: data }: Json, { id, ...value }: Json): void {
-  if (value.value === null) delete data[id];
-  else data[id] = value;
-}
-
-/** Ascending, each once. */
-function united(ids: readonly number[], more: readonly number[]): number[] {
-  return [...new Set([...ids, ...more])].sort((a, b) => a - b);
-}
-
-/** What clients derive from a role. */
-function rolesOf(role: number | undefined): Json {
-  if (role === undefined) return {};
-  return { role, is_owner: role === 100, is_admin: role <= 200, is_guest: role === 600 };
 }
 
 const orders: Readonly<Record<string, string>> = {
@@ -413,8 +310,7 @@ function realmPicture(state: Json): Json {
 export function pictureOf(state: Json): Record<string, Json> {
   const picture: Record<string, Json> = {
     max_message_id: state.max_message_id,
-    starred_messages: state.starred_messages,
-    unread: sortedPlaces(unreadPlaces(state)),
+    flags: new FlagsMirror(state).picture(),
     realm_default_streams: [...state.realm_default_streams].sort((a, b) => a - b),
     user_topics: byPlace(state.user_topics ?? []),
     muted_topics: byPlace(state.muted_topics ?? []),
@@ -434,6 +330,11 @@ export function pictureOf(state: Json): Record<string, Json> {
 function plain(name: string, record: Json): Json {
   const fields = Object.entries(record).filter(([field]) => name !== "unsubscribed" || !ownFields.includes(field));
   return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function standIn(userId: number): Json {
+  const { is_active: _always, ...record } = unknownUserBody(userId);
+  return { ...record, profile_data: {} };
 }
 
 /** In an order of its own. */
