@@ -16,6 +16,10 @@ import {
 } from "../support/realtime.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
+function withoutFlags({ flags: _flags, ...event }: Event): Event {
+  return event;
+}
+
 /** Without the message that tells people that somebody else has subscribed them. */
 const quietly = { send_new_subscription_messages: false };
 
@@ -120,7 +124,8 @@ for (const kind of ["public", "private"] as const) {
     const { socket } = await resume(reader, queue, queue.last_event_id);
     await socket.event((event) => event.message?.content === "in again");
     t.strictSame(socket.events, polled, "the same by socket");
-    t.strictSame(live.socket.events, polled, "and as it was live");
+    // A repetition has the flags of now: leaving has marked as read what was unread.
+    t.strictSame(live.socket.events.map(withoutFlags), polled.map(withoutFlags), "and as it was live");
     socket.terminate();
     live.socket.terminate();
   });
