@@ -202,6 +202,9 @@ export const limits = {
   /** Of one channel, newest first, before its topics are looked at one by one. */
   unread_rows_scanned_max: 20_000,
   read_exceptions_at_once_max: 50_000,
+  channel_tails_max: 10_000,
+  channel_tail_entries_max: 400_000,
+  channel_tail_entries_per_channel_max: 100_000,
   /** People times messages of a batch that changes its place. */
   carried_read_states_per_command_max: 2000,
   read_receipts_per_pass_max: 1000,

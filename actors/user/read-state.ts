@@ -165,6 +165,8 @@ export function announceRead(_context: unknown, asked: Command<"read-state.annou
   };
   const was = new ReadState(view, userId, former);
   const is = new ReadState(view, userId);
+  const exceptions = exceptionsAbout(view, userId, slice.candidates);
+  if (exceptions !== null) for (const state of [was, is]) state.useExceptions(exceptions);
   const told: number[] = [];
   const spent: Effect[] = [];
   for (const { seen, conversation } of slice.candidates) {
@@ -179,6 +181,15 @@ export function announceRead(_context: unknown, asked: Command<"read-state.annou
       ? []
       : [effects.tell(command(asked.to, "read-state.announce", { ...params, from: slice.next }, null))];
   return done({}, [...spent, ...flagEvents(userId, "add", "read", told), ...onward]);
+}
+
+/** All of the person's among these messages, read at once; null: there are too many to know. */
+function exceptionsAbout(view: View, userId: number, candidates: readonly Candidate[]) {
+  const first = candidates[0]?.seen.id ?? 0;
+  const last = candidates.at(-1)?.seen.id ?? 0;
+  const range = { start: [userId, first], end: [userId, last + 1], limit: limits.read_rows_per_command_max };
+  const rows = view.rows("readExceptions", range);
+  return rows.length === range.limit ? null : new Map(rows.map(({ key, row }) => [key[1], row]));
 }
 
 interface Slice {

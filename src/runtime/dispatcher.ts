@@ -277,6 +277,7 @@ export class Dispatcher {
     for (const delta of staged.deltas) {
       this.#projections.apply(delta);
       this.view.cache.apply(delta);
+      this.view.tails.apply(delta);
       this.#tellSink(() => this.#sink.changed(delta));
       this.observers.note(delta);
     }
