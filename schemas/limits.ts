@@ -207,7 +207,7 @@ export const limits = {
   channel_tail_entries_per_channel_max: 100_000,
   /** People times messages of a batch that changes its place. */
   carried_read_states_per_command_max: 2000,
-  read_receipts_per_pass_max: 1000,
+  read_receipts_per_pass_max: 500,
   topic_participants_scanned_max: 1000,
 
   // Encoded lists of users (spec 4.15)

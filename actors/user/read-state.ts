@@ -7,7 +7,7 @@ import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ChannelRecord, ConversationRecord, ReadFloorRecord } from "../../schemas/records.ts";
 import { hasContentAccess } from "../../src/domain/permissions.ts";
-import { ReadState, type Seen, type Supposed } from "../../src/domain/read-state.ts";
+import { type Place, ReadState, type Seen, type Supposed } from "../../src/domain/read-state.ts";
 import { collectUnread } from "../../src/domain/unread.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../commands.ts";
@@ -84,8 +84,18 @@ function markPlace(view: View, userId: number, place: MarkedPlace): Effect[] {
       ...flagEvents(userId, "add", "read", found),
     ];
   }
-  const before = state.floor({ kind, id });
+  const before = floorsOf(state, place);
   return [...marks, announceLater(view, userId, { place, before, hasLeft: false, from: 0, start, upTo })];
+}
+
+/** The floors of now: what is raised later must not hide what is still to be told. */
+function floorsOf(state: ReadState, { channelId, conversationId }: MarkedPlace): ReadAnnouncement["before"] {
+  const places: Place[] = [
+    { kind: "realm", id: 0 },
+    { kind: "channel", id: channelId },
+    ...(conversationId === null ? [] : [{ kind: "conversation", id: conversationId } as const]),
+  ];
+  return places.map((place) => ({ place, floor: state.floor(place) }));
 }
 
 /** In a turn of its own: who marked waits for the mark alone. */
@@ -158,9 +168,9 @@ export function announceRead(_context: unknown, asked: Command<"read-state.annou
   const isBelow = params.from <= params.start;
   const slice = isBelow ? markedIn(view, userId, params, limit) : newerIn(view, params, limit);
   const { place, before, hasLeft } = params;
-  const kind = place.conversationId === null ? "channel" : "conversation";
   const former: Supposed = {
-    floors: [{ place: { kind, id: place.conversationId ?? place.channelId }, floor: before }],
+    floors: before,
+    conversationFloorsUpTo: params.upTo,
     ...(hasLeft ? { remainsIn: place.channelId } : {}),
   };
   const was = new ReadState(view, userId, former);
@@ -218,7 +228,7 @@ export function leaveRead(view: View, userId: number, channelId: number): Effect
   const upTo = newestIn(view, place);
   const hasMarked = view.keys("readExceptions", { start: [userId], end: [userId + 1], limit: 1 }).length > 0;
   if (upTo <= start && !hasMarked) return [];
-  const before = state.floor({ kind: "channel", id: channelId });
+  const before = floorsOf(state, place);
   const announcement = { place, before, hasLeft: true, from: 0, start, upTo: Math.max(upTo, start) };
   return [effects.tell(command({ actor: "user", id: userId }, "read-state.announce", announcement, null))];
 }

@@ -33,6 +33,8 @@ export interface Supposed {
   readonly floors?: readonly { readonly place: Place; readonly floor: ReadFloorRecord | null }[];
   /** A channel as if its person had not left it. */
   readonly remainsIn?: number;
+  /** Floors of conversations that reach further were raised since: as if there were none. */
+  readonly conversationFloorsUpTo?: number;
 }
 
 /** Of somebody who has marked nothing yet. */
@@ -68,6 +70,7 @@ export class ReadState {
   readonly #view: View;
   readonly #userId: number;
   readonly #remainsIn: number | null;
+  readonly #conversationFloorsUpTo: number;
   readonly #floors = new Map<string, ReadFloorRecord | null>();
   /** What is newer is not named by any row. */
   readonly #newest: number;
@@ -78,6 +81,7 @@ export class ReadState {
     this.#view = view;
     this.#userId = userId;
     this.#remainsIn = supposed.remainsIn ?? null;
+    this.#conversationFloorsUpTo = supposed.conversationFloorsUpTo ?? Number.MAX_SAFE_INTEGER;
     this.marks = view.row("readStates", userId) ?? nothingMarked;
     let { newest } = this.marks;
     for (const { place, floor } of supposed.floors ?? []) {
@@ -157,10 +161,14 @@ export class ReadState {
     const known = this.#floors.get(name);
     if (known !== undefined) return known;
     const { kind, id } = place;
-    const row =
-      kind === "realm" ? this.marks : (this.#view.row("readFloors", [floorKinds[kind], id, this.#userId]) ?? null);
+    const row = kind === "realm" ? this.marks : this.#storedFloor(kind, id);
     this.#floors.set(name, row);
     return row;
+  }
+
+  #storedFloor(kind: FloorKind, id: number): ReadFloorRecord | null {
+    const row = this.#view.row("readFloors", [floorKinds[kind], id, this.#userId]) ?? null;
+    return kind === "conversation" && row !== null && row.upTo > this.#conversationFloorsUpTo ? null : row;
   }
 
   /** Up to here nothing in the place is unread, but for exceptions: where looking begins. */
