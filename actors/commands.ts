@@ -3,17 +3,40 @@
  * random values and hashes that a decision needs (M4), and name their caller, whose role is looked up in the turn.
  */
 
-import type { Refusal } from "../schemas/errors.ts";
-import type { GroupSettingName, RealmGroupSettingName } from "../schemas/group-settings.ts";
-import type { subscriptionNotificationNames } from "../schemas/subscriptions.ts";
-import type { GroupSettingChange, GroupSettingValue, Role, TopicsPolicy } from "../schemas/types.ts";
+import type { RealmGroupSettingName } from "../schemas/group-settings.ts";
+import type { GroupSettingChange, Role } from "../schemas/types.ts";
 import type { ParsedContent } from "../src/domain/markdown/render.ts";
-import type { FieldData, FieldDraft } from "../src/domain/profile-fields.ts";
-import type { TopicPolicy } from "../src/domain/user-topics.ts";
+import type {
+  ChannelCreate,
+  ChannelUpdate,
+  FolderDescription,
+  MembershipChange,
+  SubscribeRequest,
+  SubscriptionSetting,
+  SubscriptionsUpdate,
+  TopicMove,
+  UserTopicChange,
+} from "./commands/channels.ts";
 import type { EmojiWish, MessageEdit, MessageMove } from "./commands/messages.ts";
+import type {
+  BotCreate,
+  BotUpdate,
+  DraftContent,
+  Login,
+  ProfileFieldDraft,
+  ProfileFieldUpdate,
+  ProfileValueChange,
+  SettingsChange,
+  StatusChange,
+  UserDeactivation,
+  UserUpdate,
+} from "./commands/people.ts";
+import type { ReadCommandParams } from "./commands/read-state.ts";
 import type { GroupCreate, GroupMembersChange, GroupMembersRest, GroupUpdate } from "./commands/user-groups.ts";
 import type { Ticket } from "./effects.ts";
-import type { ReadCommandParams } from "./user/read-commands.ts";
+
+export type * from "./commands/channels.ts";
+export type * from "./commands/people.ts";
 
 /** Where a command goes. One live actor per address; commands to one address keep their order (M7). */
 export type Address =
@@ -31,189 +54,10 @@ export type Address =
   | { readonly actor: "presence"; readonly userId: number }
   | { readonly actor: "typing"; readonly conversation: string };
 
-export interface ChannelCreate {
-  readonly name: string;
-  readonly description: string;
-  readonly renderedDescription: string;
-  readonly isPrivate: boolean;
-  readonly isWebPublic: boolean;
-  readonly isHistoryPublic: boolean | null;
-  readonly isDefault: boolean;
-  readonly messageRetentionDays: number | string | null;
-  readonly folderId: number | null;
-  readonly topicsPolicy: TopicsPolicy;
-  readonly groups: Readonly<Partial<Record<GroupSettingName, GroupSettingValue>>>;
-  readonly subscriberIds: readonly number[];
-  readonly announce: boolean;
-  readonly isWebPublicAllowed: boolean;
-}
-
-/** Spec 4.4; null: not sent, stays as it is. */
-export interface ChannelUpdate {
-  readonly channelId: number;
-  readonly description: { readonly description: string; readonly renderedDescription: string } | null;
-  /** Trimmed. */
-  readonly newName: string | null;
-  readonly isPrivate: boolean | null;
-  readonly isWebPublic: boolean | null;
-  readonly isHistoryPublic: boolean | null;
-  readonly isDefault: boolean | null;
-  readonly messageRetentionDays: number | string | null;
-  readonly isArchived: boolean | null;
-  /** `id` null: out of its folder. */
-  readonly folder: { readonly id: number | null } | null;
-  readonly topicsPolicy: TopicsPolicy | null;
-  readonly groups: Readonly<Partial<Record<GroupSettingName, GroupSettingChange>>>;
-  readonly isWebPublicAllowed: boolean;
-}
-
-export interface BotCreate {
-  readonly email: string;
-  readonly fullName: string;
-  readonly botType: number;
-  readonly apiKeyHash: string;
-  /** null: it posts nowhere. The token is random, and comes with the command (M4). */
-  readonly service: {
-    readonly name: string;
-    readonly payloadUrl: string;
-    readonly interfaceType: number;
-    readonly token: string;
-  } | null;
-  /** Names of channels; null: none. */
-  readonly defaultSendingChannel: string | null;
-  readonly defaultEventsChannel: string | null;
-  readonly isAllPublicByDefault: boolean;
-}
-
-/** null: not sent, stays as it is. An empty channel name is none. */
-export interface BotUpdate {
-  readonly botId: number;
-  readonly fullName: string | null;
-  readonly role: number | null;
-  readonly ownerId: number | null;
-  readonly payloadUrl: string | null;
-  readonly interfaceType: number | null;
-  readonly defaultSendingChannel: string | null;
-  readonly defaultEventsChannel: string | null;
-  readonly isAllPublicByDefault: boolean | null;
-}
-
-export interface ProfileFieldDraft extends FieldDraft {
-  readonly isRequired: boolean;
-  readonly isEditableByUser: boolean;
-}
-
-/** null: not sent, stays as it is. */
-export interface ProfileFieldUpdate {
-  readonly fieldId: number;
-  readonly name: string | null;
-  readonly hint: string | null;
-  readonly fieldData: FieldData | null;
-  readonly displayInSummary: boolean | null;
-  readonly isRequired: boolean | null;
-  readonly isEditableByUser: boolean | null;
-}
-
 /** A linkifier as a request describes it. */
 export interface LinkifierDraft {
   readonly pattern: string;
   readonly urlTemplate: string;
-}
-
-/** A value of a person's profile; null, "" and [] remove it. */
-export interface ProfileValueChange {
-  readonly id: number;
-  readonly value: string | readonly number[] | null;
-  /** The text's Markdown, for fields that render it. */
-  readonly parsed: ParsedContent | null;
-}
-
-export interface SubscribeRequest {
-  readonly channels: readonly {
-    readonly name: string;
-    readonly description: string | null;
-    readonly renderedDescription: string;
-    readonly color: string | null;
-  }[];
-  /** null: the caller. */
-  readonly principals: readonly (number | string)[] | null;
-  readonly areErrorsFatal: boolean;
-  /** Others who are newly subscribed are told by a direct message. */
-  readonly tellsOthers: boolean;
-  /** Settings for channels that do not exist yet. */
-  readonly template: Omit<ChannelCreate, "name" | "description" | "renderedDescription" | "subscriberIds">;
-}
-
-/** Joins the first and leaves the second. */
-export interface SubscriptionsUpdate {
-  readonly add: SubscribeRequest;
-  readonly removeNames: readonly string[];
-}
-
-/** What is left of a large change of members; `waiting` names the request that is answered when it is done. */
-export interface MembershipChange {
-  readonly targets: readonly {
-    readonly kind: "join" | "leave";
-    readonly channelId: number;
-    readonly userIds: readonly number[];
-    readonly color: string | null;
-  }[];
-  readonly waiting: {
-    readonly ticket: Ticket;
-    readonly boot: number;
-    readonly answer: Readonly<Record<string, unknown>>;
-  } | null;
-  /** Told when it is done. */
-  readonly after: readonly Command[];
-}
-
-/** One setting of a person's for a channel (spec 2.3, public API update-subscription-settings). */
-export type SubscriptionSetting =
-  | { readonly channelId: number; readonly property: "color"; readonly value: string }
-  | {
-      readonly channelId: number;
-      readonly property: "is_muted" | "pin_to_top" | (typeof subscriptionNotificationNames)[number];
-      readonly value: boolean;
-    };
-
-/** One person's policy for one topic; a channel by its id or name. */
-export interface UserTopicChange {
-  readonly channel: number | string;
-  readonly topic: string;
-  readonly policy: TopicPolicy;
-  /** What is answered where the channel is none that the caller may know. */
-  readonly unknown: Refusal;
-}
-
-interface TopicPlace {
-  readonly channelId: number;
-  readonly topic: string;
-}
-
-/** What is left to carry of people's policies for a topic that moves as a whole. */
-export interface TopicMove {
-  readonly from: TopicPlace;
-  readonly to: TopicPlace;
-  /** The target had messages. */
-  readonly isMerge: boolean;
-  /** Whose policies are looked at: first those for the target, then those for the source. */
-  readonly phase: "target" | "source";
-  readonly afterUserId: number;
-}
-
-/** A folder's description within its bounds, with its Markdown. */
-export interface FolderDescription {
-  readonly text: string;
-  readonly parsed: ParsedContent;
-}
-
-/** A request to PATCH /settings, looked at; null leaves a thing as it is. */
-export interface SettingsChange {
-  /** Values of rows of `userSettings`. */
-  readonly settings: Readonly<Record<string, unknown>>;
-  readonly fullName: string | null;
-  /** `formerHash` is what the former password was verified against; null: it was wrong. */
-  readonly password: { readonly formerHash: string | null; readonly hash: string } | null;
 }
 
 /** A request to PATCH /realm: values as they are stored, and changes of who holds permissions. */
@@ -239,41 +83,12 @@ export interface MessagePost {
   readonly queueId: string | null;
   readonly localId: string | null;
   readonly isReadBySender: boolean;
-  /** By whose sight channels are linked where a bot of the server speaks for somebody; without it, by the sender's. */
   /** By whose sight channels are linked where the bot speaks for somebody; without it, by the sender's. */
   readonly mentionsAs?: number;
   /** A notice that a topic was resolved or unresolved: whoever changes their mind at once takes it away again. */
   readonly isResolveNotice?: true;
-}
-
-/** Where somebody logs in from; `fingerprint` is a hash of program and coarse place. */
-export interface Login {
-  readonly fingerprint: string;
-  readonly client: string;
-  readonly address: string;
-}
-
-/** null: not passed, so it stays (spec 4.12). */
-export interface StatusChange {
-  readonly text: string | null;
-  readonly emojiName: string | null;
-  readonly emojiCode: string | null;
-  readonly reactionType: string | null;
-  readonly away: boolean | null;
-  /** The caller's own; else an administrator's change of somebody else's (spec 4.11). */
-  readonly isOwn: boolean;
-}
-
-/** A draft whose texts are within their bounds. */
-export interface DraftContent {
-  /** "" has no address. */
-  readonly type: "" | "channel" | "direct";
-  /** One channel, or people, each once. */
-  readonly to: readonly number[];
-  readonly topic: string;
-  readonly content: string;
-  /** Milliseconds; null: the turn's time. */
-  readonly changedAt: number | null;
+  /** Who knows what the bot says, because they did it: for them it is read (behaviour 2.3 e). */
+  readonly readById?: number;
 }
 
 export type TypingTarget =
@@ -282,25 +97,6 @@ export type TypingTarget =
 
 export interface TopicDeletionRequest {
   readonly deadline: number;
-}
-
-/** Whose account: by id, or by an address as the caller knows it, on the host that the caller calls this server (spec 4.8). */
-export type UserTarget = { readonly id: number } | { readonly address: string; readonly host: string };
-
-/** Spec 4.8; null leaves as it is. */
-export interface UserUpdate {
-  readonly target: UserTarget;
-  readonly fullName: string | null;
-  /** Any number: which are roles is decided with the rest (D11). */
-  readonly role: number | null;
-  readonly profileData: readonly ProfileValueChange[];
-  readonly newEmail: string | null;
-}
-
-export interface UserDeactivation {
-  readonly userId: number;
-  /** null: no mail; "": a mail without a text of the caller's (spec 4.20). */
-  readonly comment: string | null;
 }
 
 /** What each type of command carries. */
@@ -371,7 +167,7 @@ export interface CommandParams extends ReadCommandParams {
   "user-topics.set": UserTopicChange;
   "user-topics.move": TopicMove;
   /** `isMove`: clients saw no message come that would be the first. */
-  "channel.find-first-message": { readonly channelId: number; readonly isMove?: true };
+  "channel.find-first-message": { readonly channelId: number };
   "presence.persist": { readonly rows: readonly unknown[] };
   /** `login`: the key is for somebody who logs in just now. */
   "user.api-key.add": { readonly hash: string; readonly login?: Login };

@@ -29,7 +29,13 @@ import type {
   StatusRecord,
   UserRecord,
 } from "./records/people.ts";
-import type { ChannelFolderRecord, LinkifierRecord, TopicPolicyRecord, UserTopicRecord } from "./records/places.ts";
+import type {
+  ChannelFolderRecord,
+  ChannelSightRecord,
+  LinkifierRecord,
+  TopicPolicyRecord,
+  UserTopicRecord,
+} from "./records/places.ts";
 import type {
   MessageAttentionRecord,
   MessageIndexRecord,
@@ -189,6 +195,8 @@ export interface Tables extends SearchTables {
   userTopics: { key: readonly [userId: number, channelId: number, foldedTopic: string]; row: UserTopicRecord };
   topicPolicies: { key: readonly [channelId: number, foldedTopic: string, userId: number]; row: TopicPolicyRecord };
   channels: { key: number; row: ChannelRecord };
+  /** Who follows events came to know of a private channel later than they began, without being in it. */
+  channelSights: { key: readonly [channelId: number, userId: number]; row: ChannelSightRecord };
   /** By channel: thousands who join one at once are neighbours on disk. Who is in what is looked up in memory. */
   subscriptions: { key: readonly [channelId: number, userId: number]; row: SubscriptionRecord };
   conversations: { key: number; row: ConversationRecord };
@@ -286,6 +294,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   channelFolders: ["id", "name", "description", "renderedDescription", "creatorId", "createdAt", "isArchived", "order"],
   userTopics: ["topic", "visibilityPolicy", "changedAt"],
   topicPolicies: ["visibilityPolicy"],
+  channelSights: ["sincePosition"],
   channels: [
     "id",
     "recipientId",

@@ -30,7 +30,7 @@ export function archiveChannel(_context: unknown, asked: Command<"channel.archiv
     effects.emit("stream", gone, { ...everybody, archives: "hidden" }),
     ...(before.isDefault ? [effects.emit("default_streams", {}, { to: "realm" })] : []),
     ...leaveChannel(view, after.id),
-    ...notices(view, after, [archivingNotice(after, true)]),
+    ...notices(view, after, [archivingNotice(after, true)]).map(effects.tell),
   ]);
 }
 

@@ -9,13 +9,18 @@ import { shownGroupValue } from "../../src/domain/group-values.ts";
 import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { emptyTopicName } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Effect } from "../effects.ts";
-import { botMessage, silently } from "./notification-bot.ts";
+import type { Command } from "../commands.ts";
+import { botMessage, type Peculiarity, silently } from "./notification-bot.ts";
 
 /** @param channel as it is from now on */
-export function notices(view: View, channel: ChannelRecord, contents: readonly string[]): Effect[] {
+export function notices(
+  view: View,
+  channel: ChannelRecord,
+  contents: readonly string[],
+  more: Peculiarity = {},
+): Command[] {
   if (!realmSetting(view, "send_channel_events_messages")) return [];
-  return contents.map((content) => botMessage(channel, "channel events", content));
+  return contents.map((content) => botMessage(channel, "channel events", content, more));
 }
 
 export function createdNotice(channel: ChannelRecord, creator: UserRecord): string {

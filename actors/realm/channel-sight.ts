@@ -29,14 +29,6 @@ export function channelsKnownBy(view: View, groupId: number): ChannelRecord[] {
   );
 }
 
-/** Everybody who is in the group by rows, directly or through subgroups; whoever is in it by role is not listed. */
-export function memberIdsWithin(view: View, groupId: number): ReadonlySet<number> {
-  const ids = new Set<number>();
-  for (const id of view.groups.scope(groupId)?.ids ?? [])
-    for (const memberId of view.groups.membersOf(id)) ids.add(memberId);
-  return ids;
-}
-
 /**
  * What of private channels appears and vanishes when a user group gets other members or subgroups.
  * @param group its row as it will be
@@ -52,10 +44,12 @@ export function sightOfGroupChange(
   const [before, next] = [new Set(view.groups.get(group.id)?.subgroupIds), new Set(group.subgroupIds)];
   const shifted = [...new Set([...before, ...next])].filter((id) => before.has(id) !== next.has(id));
   const concerned = new Set([...joining, ...leaving, ...shifted.flatMap((id) => [...everybodyWithin(view, id)])]);
+  // Who follows no events asks anew.
+  const followers = [...concerned].filter((id) => view.queuesOf(id).size > 0);
   const members = new Set([...view.groups.membersOf(group.id), ...joining]);
   for (const id of leaving) members.delete(id);
   const after = supposing(view, { groups: new Map([[group.id, group]]), members: new Map([[group.id, members]]) });
-  return channelSight(view, after, channelIds, concerned);
+  return channelSight(view, after, channelIds, followers);
 }
 
 export interface SightChange {
@@ -101,10 +95,15 @@ export function channelSight(
       (knew ? losing : gaining).push(user.id);
     }
     vanishing.push(...vanishingEffects(id, losing));
-    appearing.push(...appearingEffects(view, id, gaining));
+    appearing.push(...(next.isPrivate ? sightRows(view, id, gaining) : []), ...appearingEffects(view, id, gaining));
     if (gaining.length > 0) gained.set(id, ascending(gaining));
   }
   return { vanishing, appearing, gained };
+}
+
+/** What was told of a private channel until now is not repeated to people who know of it from now on (S1). */
+export function sightRows(view: View, channelId: number, userIds: readonly number[]): Effect[] {
+  return userIds.map((id) => effects.put("channelSights", [channelId, id], { sincePosition: view.position }));
 }
 
 /** The channel is gone for these people. */

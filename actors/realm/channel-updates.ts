@@ -31,6 +31,7 @@ import { changedPrivacy } from "./channel-privacy.ts";
 import { channelSight, type SightChange } from "./channel-sight.ts";
 import type { Asked, Change } from "./channel-step.ts";
 import { checkDescription, checkFolder, retentionDays } from "./channels.ts";
+import { checkRoomForDefault } from "./default-channels.ts";
 
 type Step = (view: View, asked: Asked) => Change | Refusal;
 
@@ -87,7 +88,7 @@ function carryOut(view: View, before: ChannelRecord, after: ChannelRecord, chang
       view,
       after,
       changes.flatMap(({ notices = [] }) => notices),
-    ),
+    ).map(effects.tell),
   ];
 }
 
@@ -153,7 +154,7 @@ function hasNamedTopics(view: View, channelId: number): boolean {
   }
 }
 
-function changeDefault(_view: View, { caller, channel, params }: Asked): Change | Refusal {
+function changeDefault(view: View, { caller, channel, params }: Asked): Change | Refusal {
   const { isDefault } = params;
   if (isDefault === null) return { channel };
   if (!isAdministrator(caller)) return refuse.badRequest("You do not have permission to change default channels.");
@@ -161,6 +162,8 @@ function changeDefault(_view: View, { caller, channel, params }: Asked): Change 
   if (channel.isArchived && params.isArchived !== false) {
     return refuse.badRequest("A default channel cannot be archived.");
   }
+  const noRoom = isDefault ? checkRoomForDefault(view) : null;
+  if (noRoom !== null) return noRoom;
   return {
     channel: { ...channel, isDefault },
     effects: [effects.emit("default_streams", {}, { to: "realm" })],

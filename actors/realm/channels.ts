@@ -13,6 +13,7 @@ import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { updateBody, watchers } from "./channel-events.ts";
 import { createdNotice, notices } from "./channel-notices.ts";
+import { checkRoomForDefault } from "./default-channels.ts";
 import { type GroupChange, resolveGroupValue } from "./group-values.ts";
 import { changeMembers, isUnaware } from "./membership.ts";
 import { botMessage, silently } from "./notification-bot.ts";
@@ -42,10 +43,7 @@ export function createChannel(_context: unknown, asked: Command<"channel.create"
   // Nobody in it: nothing to announce (behaviour 2.3, Empty subscribers list).
   const announced = userIds.length === 0 ? [] : announcement(view, creation, caller);
   const targets = [{ kind: "join" as const, channel: creation.channel, userIds, color: null }];
-  return changeMembers(view, asked, { targets, answer: { id: creation.channel.id }, after: [] }, [
-    ...created,
-    ...announced,
-  ]);
+  return changeMembers(view, asked, { targets, answer: { id: creation.channel.id }, after: announced }, created);
 }
 
 /** Every rule of spec 4.3 in the order of the public server; `offset` counts channels created by the same command. */
@@ -66,7 +64,7 @@ export function checkChannelCreate(
   if (badFolder !== null) return badFolder;
   const retention = retentionDays(wanted.messageRetentionDays);
   if (typeof retention === "object" && retention !== null) return retention;
-  const refused = checkCreationPermission(view, caller, wanted, retention);
+  const refused = checkCreationPermission(view, caller, wanted, { retention, offset });
   if (refused !== null) return refused;
 
   const groups = resolveGroups(view, caller, wanted.groups, offset);
@@ -120,7 +118,7 @@ function checkCreationPermission(
   view: View,
   caller: UserRecord,
   wanted: ChannelCreate,
-  retention: number | null,
+  { retention, offset }: { readonly retention: number | null; readonly offset: number },
 ): Refusal | null {
   if (wanted.topicsPolicy !== "inherit" && !hasRealmPermission(view, caller, "can_set_topics_policy_group")) {
     return refuse.insufficientPermission();
@@ -129,6 +127,8 @@ function checkCreationPermission(
   if (!hasRealmPermission(view, caller, needed)) return refuse.insufficientPermission();
   if (wanted.isDefault && !isAdministrator(caller)) return refuse.insufficientPermission();
   if (wanted.isDefault && wanted.isPrivate) return refuse.badRequest("A default channel cannot be private.");
+  const noRoom = wanted.isDefault ? checkRoomForDefault(view, offset) : null;
+  if (noRoom !== null) return noRoom;
   if (wanted.isPrivate && wanted.isWebPublic) return refuse.badRequest("Invalid parameters");
   const notWebPublic = wanted.isWebPublic ? checkWebPublic(view, caller, wanted.isWebPublicAllowed) : null;
   if (notWebPublic !== null) return notWebPublic;
@@ -216,14 +216,17 @@ export function newChannelEffects(view: View, creation: NewChannel, joining: rea
   return all;
 }
 
-/** The notification bot tells of a new channel where the organization wants to hear it, and in the channel itself. */
-export function announcement(view: View, { channel, isAnnounced }: NewChannel, caller: UserRecord): Effect[] {
+/**
+ * The notification bot tells of a new channel where the organization wants to hear it, and in the channel itself: when everybody
+ * has joined, so that all of them receive it.
+ */
+export function announcement(view: View, { channel, isAnnounced }: NewChannel, caller: UserRecord): Command[] {
   const place = view.channels.get(realmSetting(view, "new_stream_announcements_stream_id"));
   const isToldThere = isAnnounced && place !== undefined && !place.isArchived && !channel.isPrivate;
   const content = `${silently(caller)} created a new channel #**${channel.name}**.`;
   return [
     ...(isToldThere ? [botMessage(place, "new channels", content)] : []),
-    ...notices(view, channel, [createdNotice(channel, caller)]),
+    ...notices(view, channel, [createdNotice(channel, caller)], { readById: caller.id }),
   ];
 }
 
@@ -240,9 +243,7 @@ export function findFirstMessage(_context: unknown, asked: Command<"channel.find
   const update = updateBody(channel, "first_message_id", firstMessageId);
   return done({}, [
     effects.put("channels", channel.id, { ...channel, firstMessageId }),
-    // The first message of all needs no event: clients see the message itself, unless it was moved here.
-    ...(channel.firstMessageId === null && asked.params.isMove !== true
-      ? []
-      : [effects.emit("stream", update, watchers(channel, []))]),
+    // The very first, too: whoever knows of the channel without being in it does not see the message.
+    effects.emit("stream", update, watchers(channel, [])),
   ]);
 }

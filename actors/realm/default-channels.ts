@@ -7,6 +7,7 @@ import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { watchers } from "./channel-events.ts";
 import { newSubscription } from "./subscription-records.ts";
 
 /** POST and DELETE /default_streams. What is so already changes nothing. */
@@ -29,9 +30,12 @@ export function setDefaultChannel(_context: unknown, asked: Command<"default-cha
   ]);
 }
 
-/** Whoever is new joins them all in one turn, so they are few (S3). */
-export function checkRoomForDefault(view: View): Refusal | null {
-  const count = [...view.channels.all()].filter((channel) => channel.isDefault).length;
+/**
+ * Whoever is new joins them all in one turn, so they are few (S3).
+ * @param others how many more the same command makes default
+ */
+export function checkRoomForDefault(view: View, others = 0): Refusal | null {
+  const count = [...view.channels.all()].filter((channel) => channel.isDefault).length + others;
   return count >= limits.default_channels_max ? refuse.badRequest("Too many default channels") : null;
 }
 
@@ -53,7 +57,7 @@ export function newcomerEffects(view: View, user: UserRecord, channels: readonly
     effects.emit(
       "subscription",
       { op: "peer_add", stream_ids: [channel.id], user_ids: [user.id] },
-      { to: "channel-watchers", id: channel.id, except: [user.id] },
+      watchers(channel, [user.id]),
     ),
   );
   return { rows, events };

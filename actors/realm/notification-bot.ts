@@ -2,15 +2,14 @@
 import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
 import { parseContent } from "../../src/domain/markdown/render.ts";
 import { type Address, type Command, command, type MessagePost } from "../commands.ts";
-import { type Effect, effects } from "../effects.ts";
 
 /** Its id is stable: the first user of every realm. */
 export const notificationBotId = 1;
 
 /** A message in a channel; one that has the empty topic only gets it there. */
-export function botMessage(channel: ChannelRecord, topic: string, content: string): Effect {
+export function botMessage(channel: ChannelRecord, topic: string, content: string, more: Peculiarity = {}): Command {
   const place = channel.topicsPolicy === "empty_topic_only" ? "" : topic;
-  return effects.tell(botPost({ actor: "topic", channelId: channel.id, topic: place }, content));
+  return botPost({ actor: "topic", channelId: channel.id, topic: place }, content, more);
 }
 
 /** A direct message to one person. */
@@ -18,7 +17,7 @@ export function botDirectMessage(userId: number, content: string, more: Peculiar
   return botPost({ actor: "direct", userIds: [notificationBotId, userId].sort((a, b) => a - b) }, content, more);
 }
 
-type Peculiarity = Partial<Pick<MessagePost, "mentionsAs" | "isResolveNotice">>;
+export type Peculiarity = Partial<Pick<MessagePost, "mentionsAs" | "isResolveNotice" | "readById">>;
 
 export function botPost(to: Address, content: string, more: Peculiarity = {}): Command {
   const post = {

@@ -9,10 +9,10 @@ import { floorKinds } from "../../schemas/records/read-state.ts";
 import type { MessageRecord, ReadFloorRecord } from "../../schemas/records.ts";
 import { type ReadPlace, ReadState, type Seen } from "../../src/domain/read-state.ts";
 import type { View } from "../../src/domain/view.ts";
+import type { CarriedReadState } from "../commands/read-state.ts";
 import { type Command, command } from "../commands.ts";
 import { done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
-import type { CarriedReadState } from "../user/read-commands.ts";
 import { flagEvents, nextMark, noteMarks, putFloor, takeMark } from "../user/read-rows.ts";
 
 export interface MovedMessages {

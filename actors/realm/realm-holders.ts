@@ -6,8 +6,8 @@
 import { realmGroupSettingNames } from "../../schemas/group-settings.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { shownGroupValue } from "../../src/domain/group-values.ts";
-import { canAccessUser } from "../../src/domain/people.ts";
-import { isGuest, realmGroupId } from "../../src/domain/permissions.ts";
+import { sharesConversation } from "../../src/domain/people.ts";
+import { canAccessAllUsers, isGuest, realmGroupId } from "../../src/domain/permissions.ts";
 import { supposing } from "../../src/domain/supposed-view.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
@@ -17,11 +17,21 @@ import { realmEvent, realmEventBody } from "./realm-events.ts";
 export function holderLeaves(view: View, after: UserRecord): Effect[] {
   const data = valuesNaming(view, after);
   if (data === null) return [];
-  const ids = [...view.users.all()]
-    .filter((user) => user.isActive && isGuest(user) && !canAccessUser(view, user, after))
+  const ids = strangersTo(view, after);
+  return ids.length === 0 ? [] : [effects.emit("realm", realmEventBody(data), { to: "users", ids })];
+}
+
+/**
+ * Ids of guests who do not see that somebody is deactivated, ascending: also those who knew the person by channels alone, where
+ * they have met for the last time (the view still has the person in them).
+ */
+export function strangersTo(view: View, after: UserRecord): number[] {
+  if (after.botType !== null) return [];
+  return [...view.users.all()]
+    .filter((user) => user.isActive && isGuest(user) && user.id !== after.id && !canAccessAllUsers(view, user))
+    .filter((guest) => !sharesConversation(view, guest.id, after.id))
     .map((user) => user.id)
     .sort((a, b) => a - b);
-  return ids.length === 0 ? [] : [effects.emit("realm", realmEventBody(data), { to: "users", ids })];
 }
 
 /** @param after the account as it will be */

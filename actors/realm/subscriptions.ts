@@ -25,7 +25,7 @@ interface Additions {
   readonly targets: readonly Target[];
   /** New channels. */
   readonly before: readonly Effect[];
-  /** Messages for who was subscribed by somebody else. */
+  /** Messages: of new channels, and for who was subscribed by somebody else. */
   readonly after: readonly Command[];
   readonly answer: Answer;
 }
@@ -183,11 +183,11 @@ function additionsOf(
     isSplit ? [] : (targets.find(({ channel }) => channel.id === channelId)?.userIds ?? []);
   return {
     targets,
-    before: plan.creations.flatMap((creation) => [
-      ...newChannelEffects(view, creation, joining(creation.channel.id)),
-      ...announcement(view, creation, caller),
-    ]),
-    after: tells ? subscriptionNotices(view, caller, told) : [],
+    before: plan.creations.flatMap((creation) => newChannelEffects(view, creation, joining(creation.channel.id))),
+    after: [
+      ...plan.creations.flatMap((creation) => announcement(view, creation, caller)),
+      ...(tells ? subscriptionNotices(view, caller, told) : []),
+    ],
     answer: {
       subscribed: Object.fromEntries(subscribed),
       already_subscribed: Object.fromEntries(already),

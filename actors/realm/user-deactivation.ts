@@ -15,10 +15,11 @@ import { type Effect, effects } from "../effects.ts";
 import { deactivationMail } from "../mail.ts";
 import { refuseReturn } from "./bot-admission.ts";
 import { botUpdates } from "./bot-events.ts";
+import { watchers } from "./channel-events.ts";
 import { notificationBotId } from "./notification-bot.ts";
 import { holderLeaves, holderReturns } from "./realm-holders.ts";
 import { pauseSubscription, resumeSubscription } from "./subscription-records.ts";
-import { returnedGroupEvents } from "./user-groups.ts";
+import { departedGroupEvents, returnedGroupEvents } from "./user-groups.ts";
 import { endQueues, sightEffects } from "./user-sight.ts";
 import { isLastOwner, mayManage } from "./user-updates.ts";
 
@@ -65,10 +66,11 @@ function endOf(view: View, user: UserRecord): Effect[] {
     ...endQueues(view, user.id),
     ...pendingMail(view, user),
     ...subscriptions.map((own) => effects.put("subscriptions", [own.channelId, user.id], pauseSubscription(view, own))),
-    ...peerEvents("peer_remove", user, subscriptions),
+    ...peerEvents(view, "peer_remove", user, subscriptions),
     effects.emit("realm_user", { op: "update", person: { user_id: user.id, is_active: false } }, { to: "realm" }),
     ...sightEffects(view, shiftOf(user, subscriptions, false)),
     ...holderLeaves(view, { ...user, isActive: false }),
+    ...departedGroupEvents(view, { ...user, isActive: false }),
     ...botUpdates(view, user, ["is_active"]),
   ];
 }
@@ -95,17 +97,16 @@ function activeSubscriptions(view: View, user: UserRecord): SubscriptionRecord[]
 }
 
 function peerEvents(
+  view: View,
   op: "peer_add" | "peer_remove",
   user: UserRecord,
   subscriptions: readonly SubscriptionRecord[],
 ): Effect[] {
-  return subscriptions.map(({ channelId }) =>
-    effects.emit(
-      "subscription",
-      { op, stream_ids: [channelId], user_ids: [user.id] },
-      { to: "channel-watchers", id: channelId, except: [user.id] },
-    ),
-  );
+  return subscriptions
+    .flatMap(({ channelId }) => view.channels.get(channelId) ?? [])
+    .map((channel) =>
+      effects.emit("subscription", { op, stream_ids: [channel.id], user_ids: [user.id] }, watchers(channel, [user.id])),
+    );
 }
 
 function shiftOf(user: UserRecord, subscriptions: readonly SubscriptionRecord[], isInAfter: boolean) {
@@ -159,7 +160,7 @@ function returnEffects(view: View, user: UserRecord, caller: UserRecord | null):
           ),
         ]
       : []),
-    ...peerEvents("peer_add", user, subscriptions),
+    ...peerEvents(view, "peer_add", user, subscriptions),
     ...returnedGroupEvents(view, after),
     ...holderReturns(view, after),
     ...botUpdates(view, after, isAdopted ? ["is_active", "owner_id"] : ["is_active"]),

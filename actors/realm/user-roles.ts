@@ -9,6 +9,7 @@ import { deliveryEmail, sightOf } from "../../src/domain/people.ts";
 import { canAccessAllUsers, hasMetadataAccess, isAdministrator, isGuest } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
+import { sightRows } from "./channel-sight.ts";
 import { roleGroupEvents } from "./user-groups.ts";
 import { endQueues } from "./user-sight.ts";
 
@@ -56,9 +57,10 @@ function channelEvents(view: View, before: UserRecord, after: UserRecord): Effec
   return [
     ...(lost.length === 0 ? [] : [effects.emit("stream", gone, audience)]),
     // The peers that follow are counted by the client.
-    ...gained.flatMap(({ id }) => {
+    ...gained.flatMap(({ id, isPrivate }) => {
       const userIds = [...view.subscriptions.ofChannel(id)].sort((a, b) => a - b);
       return [
+        ...(isPrivate ? sightRows(view, id, [after.id]) : []),
         effects.emit("stream", { op: "create", channel_ids: [id], subscriber_count: 0 }, audience),
         ...(userIds.length === 0
           ? []

@@ -8,6 +8,7 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait, type MessageTrait } from "../../schemas/message-traits.ts";
 import type { MessageAttentionRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import { checkGroupMentions } from "../../src/domain/group-permissions.ts";
 import { type RenderedContent, resolveContent } from "../../src/domain/markdown/render.ts";
 import { mentionResolver } from "../../src/domain/mention-resolver.ts";
 import {
@@ -87,6 +88,8 @@ function readEdit(context: TopicContext, params: MessageEdit, view: View, asking
   if (rendered?.hasChannelWildcard === true && channel !== null && !mayMentionEverybody(view, caller, channel)) {
     return refuse.channelWildcardNotAllowed();
   }
+  const refusedMention = rendered === null ? null : checkGroupMentions(view, rendered);
+  if (refusedMention !== null) return refusedMention;
   const refusedMove = move === null ? null : checkMove(context, view, asking, move, params);
   return refusedMove ?? { ...asking, rendered, text: params.content?.text ?? message.content, move };
 }

@@ -2,6 +2,7 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import type { ChannelRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import { isRecentlyActive } from "../../src/domain/channels.ts";
 import { checkGroupMentions } from "../../src/domain/group-permissions.ts";
 import type { RenderedContent } from "../../src/domain/markdown/render.ts";
 import { resolveContent } from "../../src/domain/markdown/resolve.ts";
@@ -14,8 +15,10 @@ import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { updateBody, watchers } from "../realm/channel-events.ts";
 import { notificationBotId } from "../realm/notification-bot.ts";
 import { conversationSight } from "../realm/user-sight.ts";
+import { readAtOnce } from "../user/read-rows.ts";
 import { attentionOf } from "./attention.ts";
 import { contentFields } from "./content.ts";
 import { checkDirectRecipients, checkInitiator } from "./direct-access.ts";
@@ -54,15 +57,30 @@ function postToChannel(
       conversationId: post.message.conversationId,
       ...indexRow(post.message),
     }),
+    ...readBefore(view, channel, asked.params.readById, post.message.id),
     effects.emit("message", messageEventBody(asked, post.message), { to: "channel", id: channel.id, also: [] }),
   ];
   if (context.id === null) {
     all.push(effects.put("topicNames", [channel.id, fold(context.topic)], { id: post.message.conversationId }));
   }
-  if (channel.firstMessageId === null) {
+  if (!isRecentlyActive(view, channel)) {
+    all.push(effects.emit("stream", updateBody(channel, "is_recently_active", true), watchers(channel, [])));
+  }
+  if (channel.firstMessageId === null && isEmpty(view, channel.id)) {
     all.push(effects.tell(command({ actor: "realm" }, "channel.find-first-message", { channelId: channel.id }, null)));
   }
   return done({ id: post.message.id }, all, post.context);
+}
+
+/** Who is not in the channel has nothing unread there. */
+function readBefore(view: View, channel: ChannelRecord, userId: number | undefined, messageId: number): Effect[] {
+  const isUnread = userId !== undefined && view.subscriptions.isSubscribed(userId, channel.id);
+  return isUnread ? readAtOnce(view, userId, messageId) : [];
+}
+
+/** Where something stands already, whoever put it there has told of it: what is told is told once. */
+function isEmpty(view: View, channelId: number): boolean {
+  return view.keys("channelMessages", { start: [channelId], end: [channelId + 1], limit: 1 }).length === 0;
 }
 
 /** Whose sight decides what is linked: the sender's, or that of whom a bot of the server speaks for. */

@@ -16,11 +16,11 @@ export function moveNotices(view: View, move: MessageMove): Effect[] {
   const user = mention(view, move.movedById);
   const notices: Effect[] = [];
   if (move.notifiesNewThread) {
-    const from = topicLink(view, move.from);
+    const from = otherPlace(view, move.from, move.to);
     notices.push(post(move.to, `${arrived(view, move)} moved here from ${from} by ${user}.`));
   }
   if (move.notifiesOldThread) {
-    const to = topicLink(view, move.to);
+    const to = otherPlace(view, move.to, move.from);
     notices.push(post(move.from, `${departed(move)} to ${to} by ${user}.`));
   }
   return notices;
@@ -52,6 +52,12 @@ export function toggleNotice(context: TopicContext, view: View, move: MessageMov
 }
 
 type Place = MessageMove["from"];
+
+/** What a notice in `here` calls the other end: everybody in `here` reads it, and a private channel is not theirs to know (S1). */
+function otherPlace(view: View, there: Place, here: Place): string {
+  const isHidden = there.channelId !== here.channelId && view.channels.get(there.channelId)?.isPrivate !== false;
+  return isHidden ? "another channel" : topicLink(view, there);
+}
 
 function post(place: Place, content: string, isResolveNotice = false): Effect {
   return effects.tell(botPost({ actor: "topic", ...place }, content, isResolveNotice ? { isResolveNotice } : {}));

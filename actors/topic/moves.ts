@@ -143,7 +143,7 @@ function finished(view: View, move: MessageMove): Effect[] {
   const channels = from.channelId === to.channelId ? [] : [from.channelId, to.channelId];
   return [
     ...channels.map((channelId) =>
-      effects.tell(command({ actor: "realm" }, "channel.find-first-message", { channelId, isMove: true }, null)),
+      effects.tell(command({ actor: "realm" }, "channel.find-first-message", { channelId }, null)),
     ),
     ...(move.isWhole ? moveUserTopics(view, { from, to, isMerge: move.target !== "free" }) : []),
     ...(move.count === 0 ? [] : moveNotices(view, move)),

@@ -10,10 +10,10 @@ import { hasPersonalFlag } from "../../src/domain/message-flags.ts";
 import { canReadMessage } from "../../src/domain/permissions.ts";
 import { ReadState } from "../../src/domain/read-state.ts";
 import type { View } from "../../src/domain/view.ts";
+import type { FlagUpdate } from "../commands/read-state.ts";
 import { type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Answer, type Effect, effects } from "../effects.ts";
-import type { FlagUpdate } from "./read-commands.ts";
 import { advancedFloor, raisedFloor } from "./read-floors.ts";
 import { flagEvents, nextMark, noteMarks, putFloor, takeMark } from "./read-rows.ts";
 

@@ -30,6 +30,15 @@ export function takeMark(view: View): Effect {
   return effects.count("readMark", nextMark(view));
 }
 
+/** One new message is read from the beginning. */
+export function readAtOnce(view: View, userId: number, messageId: number): Effect[] {
+  return [
+    takeMark(view),
+    effects.put("readExceptions", [userId, messageId], { isRead: true, at: nextMark(view) }),
+    ...noteMarks(view, userId, { newest: messageId }),
+  ];
+}
+
 /** What was written in the channel until now is read: who comes back begins anew (architecture, Read state). */
 export function readBeforeJoining(view: View, userId: number, channelId: number): Effect[] {
   const upTo = view.counter("message");

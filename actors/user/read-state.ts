@@ -10,10 +10,10 @@ import { hasContentAccess } from "../../src/domain/permissions.ts";
 import { type Place, ReadState, type Seen, type Supposed } from "../../src/domain/read-state.ts";
 import { collectUnread } from "../../src/domain/unread.ts";
 import type { View } from "../../src/domain/view.ts";
+import type { ReadAnnouncement } from "../commands/read-state.ts";
 import { type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
-import type { ReadAnnouncement } from "./read-commands.ts";
 import { advancedFloor } from "./read-floors.ts";
 import { flagEvents, nextMark, noteMarks, putFloor, takeMark } from "./read-rows.ts";
 

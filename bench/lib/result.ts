@@ -66,6 +66,8 @@ export interface Settings {
   readonly users: number;
   /** WebSocket receivers beside the load (`typing`). */
   readonly receivers: number;
+  /** Messages that are stored before it begins (`history`). */
+  readonly messages?: number;
 }
 
 export interface ScenarioResult extends Outcome {

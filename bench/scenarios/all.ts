@@ -3,6 +3,7 @@
 import type { Scenario } from "../lib/scenario.ts";
 import { createChannel } from "./create-channel.ts";
 import { fanout } from "./fanout.ts";
+import { history } from "./history.ts";
 import { idle } from "./idle.ts";
 import { permissions } from "./permissions.ts";
 import { presence } from "./presence.ts";
@@ -21,6 +22,7 @@ export const scenarios: readonly Scenario[] = [
   status,
   createChannel,
   read,
+  history,
   users,
   fanout,
   presence,

@@ -1,5 +1,7 @@
-/** What a channel is to people: to whom it is open, and how its privacy is called (behaviour 2.3, 3.8). */
+/** What a channel is to people: to whom it is open, how its privacy is called, whether it lives (behaviour 2.3, 3.8). */
+import { limits } from "../../schemas/limits.ts";
 import type { ChannelRecord, Openness } from "../../schemas/records.ts";
+import type { View } from "./view.ts";
 
 type Privacy = Pick<ChannelRecord, "isPrivate" | "isWebPublic" | "isHistoryPublic">;
 
@@ -13,4 +15,16 @@ export function privacyName({ isPrivate, isWebPublic, isHistoryPublic }: Privacy
   if (isWebPublic) return "Web-public";
   if (!isPrivate) return "Public";
   return isHistoryPublic ? "Private, shared history" : "Private, protected history";
+}
+
+const dayMs = 24 * 60 * 60 * 1000;
+
+/** Whether anything was written in the last half year; new channels are active without a look (behaviour 2.3). */
+export function isRecentlyActive(view: View, channel: ChannelRecord): boolean {
+  const since = view.now - limits.channel_inactive_days * dayMs;
+  if (channel.createdAt >= since) return true;
+  const range = { start: [channel.id, Number.MAX_SAFE_INTEGER], end: [channel.id], reverse: true, limit: 1 };
+  const [last] = view.keys("channelMessages", range);
+  const message = last === undefined ? undefined : view.row("messages", last[1]);
+  return message !== undefined && message.sentAt >= since;
 }

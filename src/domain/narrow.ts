@@ -141,7 +141,15 @@ export function unreadOf(view: View, reader: UserRecord, narrowed: Narrowed): Na
   };
 }
 
-const conversationOperators: ReadonlySet<string> = new Set(["channel", "stream", "topic", "subject", "dm", "pm-with"]);
+const conversationOperators: ReadonlySet<string> = new Set([
+  "channel",
+  "stream",
+  "topic",
+  "subject",
+  "dm",
+  "pm-with",
+  "pm_with",
+]);
 
 /**
  * `with` names a message, and means the conversation where it stands now, whatever the other terms say of the place: so a link

@@ -1,12 +1,13 @@
 /** How long messages are kept (spec 2.4; public API, message retention policy). */
 import type { ChannelRecord } from "../../schemas/records.ts";
+import { realmSetting } from "./realm-settings.ts";
 import type { View } from "./view.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
 /** Days for which the organization keeps messages; null: for ever. */
 export function realmRetentionDays(view: Pick<View, "realm">): number | null {
-  return limited(Number(view.realm.settings["message_retention_days"] ?? -1));
+  return limited(realmSetting(view, "message_retention_days"));
 }
 
 /** Of a channel: its own, else the organization's. Direct messages have the organization's. */

@@ -7,7 +7,7 @@ import type { UploadDeclaration } from "../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { isAdministrator, isGuest } from "../domain/permissions.ts";
-import { concealer } from "../queries/unknown-people.ts";
+import { concealer } from "../domain/unknown-people.ts";
 import type { Binding, Handled, Perform, Performed, RawCall, UploadedFile } from "../runtime/calls.ts";
 import { bodyOf, type IdempotencyClaim, ok, statusOf } from "../runtime/entry.ts";
 import { refuseWriteOnly } from "./authentication.ts";

@@ -1,9 +1,9 @@
 /** Channel and subscription records as reads and events give them (spec 2.4; behaviour 2.3). */
 import { channelGroupSettingNames } from "../../schemas/group-settings.ts";
-import { limits } from "../../schemas/limits.ts";
 import type { ChannelRecord, SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
 import { subscriptionNotificationNames } from "../../schemas/subscriptions.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
+import { isRecentlyActive } from "../domain/channels.ts";
 import { shownGroupValue } from "../domain/group-values.ts";
 import { channelGroupId, hasContentAccess, hasMetadataAccess } from "../domain/permissions.ts";
 import { isAnnouncementOnly, postPolicy } from "../domain/post-policy.ts";
@@ -11,8 +11,6 @@ import { seconds } from "../domain/presence.ts";
 import { compareText } from "../domain/text.ts";
 import type { View } from "../domain/view.ts";
 import { type SubscriberLists, subscriberField } from "./subscriptions.ts";
-
-const dayMs = 24 * 60 * 60 * 1000;
 
 export function channelBody(view: View, channel: ChannelRecord): Record<string, unknown> {
   const policy = postPolicy(view, channelGroupId(view, channel, "can_send_message_group"));
@@ -39,16 +37,6 @@ export function channelBody(view: View, channel: ChannelRecord): Record<string, 
   };
   for (const name of channelGroupSettingNames) body[name] = shownGroupValue(view, channelGroupId(view, channel, name));
   return body;
-}
-
-/** Whether anything was written in the last half year; new channels are active without a look (behaviour 2.3). */
-function isRecentlyActive(view: View, channel: ChannelRecord): boolean {
-  const since = view.now - limits.channel_inactive_days * dayMs;
-  if (channel.createdAt >= since) return true;
-  const range = { start: [channel.id, Number.MAX_SAFE_INTEGER], end: [channel.id], reverse: true, limit: 1 };
-  const [last] = view.keys("channelMessages", range);
-  const message = last === undefined ? undefined : view.row("messages", last[1]);
-  return message !== undefined && message.sentAt >= since;
 }
 
 /** Which lists of subscribers a client asked for; null values inherit the person's setting. */

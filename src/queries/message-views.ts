@@ -8,6 +8,7 @@ import { highlight } from "../domain/search/highlight.ts";
 import type { SearchQuery } from "../domain/search/query.ts";
 import { isSpectator } from "../domain/spectator.ts";
 import { shownTopic } from "../domain/topics.ts";
+import { renderedFor } from "../domain/unknown-people.ts";
 import type { View } from "../domain/view.ts";
 import { type MessageOptions, messageBody } from "./messages.ts";
 
@@ -52,6 +53,7 @@ export interface MatchFields {
 /** What was searched for, marked; null: nothing was (behaviour 2.9). */
 export function matchFields(
   view: View,
+  reader: UserRecord,
   message: MessageRecord,
   search: SearchQuery | null,
   allowsEmptyTopic: boolean,
@@ -60,5 +62,6 @@ export function matchFields(
   const isDirect = conversation === undefined || conversation.userIds !== null;
   const subject = escapeAttribute(isDirect ? "" : shownTopic(view, conversation.topic, allowsEmptyTopic));
   if (search === null) return { match_content: message.rendered, match_subject: subject };
-  return { match_content: highlight(search, message.rendered), match_subject: highlight(search, subject) };
+  const content = renderedFor(view, reader, message.rendered);
+  return { match_content: highlight(search, content), match_subject: highlight(search, subject) };
 }

@@ -32,7 +32,9 @@ export function wasAddressed(view: View, record: EventRecord, user: UserRecord, 
       const then = { ...channel, ...closed[audience.openness ?? "web-public"] };
       // Sight that comes from a subscription counts only where the subscription was there then.
       return (
-        (hasMetadataAccessUnsubscribed(view, user, channel) && hasMetadataAccessUnsubscribed(view, user, then)) ||
+        (record.position >= knownSince(view, user.id, channel.id) &&
+          hasMetadataAccessUnsubscribed(view, user, channel) &&
+          hasMetadataAccessUnsubscribed(view, user, then)) ||
         (hasMetadataAccess(view, user, channel) && wasSubscribedAt(view, user.id, channel.id, record.position))
       );
     }
@@ -55,6 +57,11 @@ export function holdsCopy(view: View, record: EventRecord, userId: number): bool
   const stays = view.subscriptions.get(userId, audience.id)?.stays ?? [];
   const ids = (body["message_ids"] ?? [body["message_id"]]) as readonly number[];
   return ids.some((id) => hasReceived(stays, id));
+}
+
+/** From which position on a private channel is known to somebody who is not in it, where that began while they listened. */
+function knownSince(view: View, userId: number, channelId: number): number {
+  return view.row("channelSights", [channelId, userId])?.sincePosition ?? 0;
 }
 
 /** Stays are half-open in positions (records.ts, Stay). */

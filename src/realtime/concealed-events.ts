@@ -4,8 +4,8 @@
  */
 import type { EventRecord, UserRecord } from "../../schemas/records.ts";
 import { canAccessAllUsers } from "../domain/permissions.ts";
+import { concealer, renderedMentions } from "../domain/unknown-people.ts";
 import type { View } from "../domain/view.ts";
-import { concealer, renderedMentions } from "../queries/unknown-people.ts";
 import type { EventKind } from "./event-kind.ts";
 import type { LiveQueue } from "./queue.ts";
 

@@ -107,7 +107,9 @@ function update(
     ...body,
     ...(channel === undefined ? {} : { stream_name: channel.name }),
     ...(former === undefined ? {} : { orig_subject: name(former) }),
-    ...(subject === undefined ? {} : { subject: name(subject), topic_links: renderTopicLinks(String(subject), []) }),
+    ...(subject === undefined
+      ? {}
+      : { subject: name(subject), topic_links: renderTopicLinks(String(subject), view.linkifiers) }),
     message_id: messageIdIn(record, kept),
     message_ids: kept,
     flags: flagsIn(view, record, viewer, kept),

@@ -21,6 +21,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   channelFolders: 1,
   userTopics: 1,
   topicPolicies: 1,
+  channelSights: 1,
   channels: 1,
   subscriptions: 1,
   conversations: 2,

@@ -2,7 +2,8 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { Client } from "../support/client.ts";
-import { createChannel } from "../support/conversation.ts";
+import { createChannel, Follower } from "../support/conversation.ts";
+import type { Event } from "../support/realtime.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { temporaryFolder } from "../support/server.ts";
 
@@ -30,6 +31,16 @@ t.test(
     t.strictSame(await after(half - 1, (owner) => owner.say("busy", "topic", "still here")), [true, true]);
     t.strictSame(await after(half + 1), [false, true]);
     t.strictSame(await after(2 * half), [false, false]);
-    t.strictSame(await after(2 * half + 1, (owner) => owner.say("quiet", "topic", "at last")), [true, false]);
+    const revive = async (owner: Client) => {
+      const follower = await Follower.of(owner, { event_types: ["stream", "message"] });
+      await owner.say("quiet", "topic", "at last");
+      await owner.say("quiet", "topic", "and again");
+      await follower.settled();
+      const [name, property] = ["quiet", "is_recently_active"];
+      const told = { type: "stream", op: "update", stream_id: ids[0], name, property, value: true };
+      const isAbout = (event: Event) => event.property === property;
+      t.strictSame(follower.ofType("stream").filter(isAbout), [told], "everybody who knows of it is told once");
+    };
+    t.strictSame(await after(2 * half + 1, revive), [true, false]);
   },
 );

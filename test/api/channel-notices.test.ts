@@ -2,7 +2,7 @@
 import t from "tap";
 import { named, startChannelServer } from "../support/channels.ts";
 import type { Client } from "../support/client.ts";
-import { createChannel, setRealmSettings } from "../support/conversation.ts";
+import { createChannel, Follower, setRealmSettings } from "../support/conversation.ts";
 
 const { server, owner, administrator, member, group, channel, patch } = await startChannelServer(t);
 setRealmSettings(server, { send_channel_events_messages: true });
@@ -56,6 +56,27 @@ t.test("[behaviour 2.3] a new channel is told of in it, unless nobody is in it",
   t.match(await notices(id, 0), [/^\*\*Public\*\* channel created by/]);
 });
 
+t.test(
+  "[behaviour 2.3 e] what is told of a new channel is marked as read for who made it, and for nobody else",
+  async (t) => {
+    const unreadIn = async (id: number, by: Client) => {
+      const { unread_msgs: unread } = await by.register({ fetch_event_types: ["message", "update_message_flags"] });
+      const { streams } = unread as { streams: { stream_id: number; unread_message_ids: number[] }[] };
+      return streams.filter((place) => place.stream_id === id).flatMap((place) => place.unread_message_ids);
+    };
+    const follower = await Follower.of(owner);
+    const id = await channel({}, [owner, member]);
+    const [notice] = (await owner.get("/messages", { anchor: "newest", num_before: 1, num_after: 0 })).body.messages;
+    t.strictSame(await unreadIn(id, owner), []);
+    t.strictSame(await unreadIn(id, member), [notice.id]);
+    await follower.settled();
+    t.strictSame(
+      follower.ofType("message").map(({ message, flags }) => [message.id, flags]),
+      [[notice.id, ["read"]]],
+    );
+  },
+);
+
 t.test("[behaviour 2.4] changes are told in the channel, each in its words", async (t) => {
   const id = await channel({ description: "old" });
   await patch(id, { new_name: "renamed", description: "new" });
@@ -67,7 +88,7 @@ t.test("[behaviour 2.4] changes are told in the channel, each in its words", asy
   await patch(id, { can_send_message_group: { new: named(owner) } });
   t.match(await notices(id), [
     `${who} changed the description for this channel.`,
-    `${who} renamed channel **channel 8** to **renamed**.`,
+    `${who} renamed channel **channel 9** to **renamed**.`,
     `${who} changed the [access permissions](/help/channel-permissions) for this channel from **Public** to **Private, protected history**.`,
     /\* \*\*Old retention period\*\*: that of the organization\n\* \*\*New retention period\*\*: 30 days$/,
     /\* \*\*New retention period\*\*: forever$/,

@@ -23,6 +23,14 @@ const archivedName = "hidden and archived";
 const archivedId = await createChannel(owner, archivedName, [owner], { invite_only: true });
 await owner.say(hiddenId, "topic", "secret");
 await owner.delete(`/streams/${archivedId}`);
+const leftName = "one they left";
+const leftId = await createChannel(owner, "known by this", [owner, member, moderator, guest], { invite_only: true });
+await owner.say(leftId, "topic", "secret");
+await owner.delete("/users/me/subscriptions", {
+  subscriptions: ["known by this"],
+  principals: [member.userId, moderator.userId, guest.userId],
+});
+await owner.patch(`/streams/${leftId}`, { new_name: leftName });
 const openMessage = await moderator.say("general", "topic", "for everybody");
 /** As long as the hidden ones', so that not even lengths differ. */
 const unknownId = 9;
@@ -152,6 +160,7 @@ const absent: Place = { id: unknownId, name: unknownName };
 const places: Readonly<Record<string, Place>> = {
   "a private channel": { id: hiddenId, name: hiddenName },
   "a private channel that is archived": { id: archivedId, name: archivedName },
+  "a private channel that one has left, by its new name,": { id: leftId, name: leftName },
 };
 const people = { member, moderator, guest };
 

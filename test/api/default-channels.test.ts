@@ -122,8 +122,15 @@ t.test("[S3] default_channels_max: one more is refused, until there is one less"
   t.equal((await defaultsOf(crowded.owner)).length, ids.length - 1);
   const [first = 0, last = 0] = ids.slice(-2);
   t.strictSame(outcome(await crowded.owner.post(path, { stream_id: first })), success());
-  t.strictSame(outcome(await crowded.owner.post(path, { stream_id: last })), refusal("Too many default channels"));
+  const full = refusal("Too many default channels");
+  t.strictSame(outcome(await crowded.owner.post(path, { stream_id: last })), full);
+  const patched = await crowded.owner.patch(`/streams/${last}`, { is_default_stream: true });
+  t.strictSame(outcome(patched), full, "[spec 4.4]");
+  const made = { name: "one more", subscribers: [], is_default_stream: true };
+  t.strictSame(outcome(await crowded.owner.post("/channels/create", made)), full, "[spec 4.3]");
   t.strictSame(outcome(await crowded.owner.delete(path, { stream_id: first })), success());
+  const two = { subscriptions: [{ name: "one more" }, { name: "two more" }], is_default_stream: true };
+  t.strictSame(outcome(await crowded.owner.post("/users/me/subscriptions", two)), full, "there is room for one");
   t.strictSame(outcome(await crowded.owner.post(path, { stream_id: last })), success());
   t.equal((await channelsOf(await personOf(crowded, "newcomer"))).length, ids.length);
 });

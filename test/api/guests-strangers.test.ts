@@ -228,6 +228,25 @@ t.test("[S1] a guest's mention of a stranger is a text; theirs come back as they
   }
 });
 
+t.test("[S1] a search for a stranger's name finds no mention of them and marks none", async (t) => {
+  const search = [{ operator: "search", operand: "Zebedee" }];
+  const fetched = await guest.get("/messages", { ...fetching, narrow: search });
+  const others = fetched.body.messages.filter(({ sender_id: id }: { sender_id: number }) => id !== guest.userId);
+  t.strictSame(others, [], "a guess is not confirmed");
+  const matched = { msg_ids: [mentioning], narrow: search };
+  t.strictSame((await guest.get("/messages/matches_narrow", matched)).body.messages, {});
+  t.ok((await peer.get("/messages/matches_narrow", matched)).body.messages[mentioning], "who knows them finds it");
+  const other = await guest.get("/messages", { ...fetching, narrow: [{ operator: "search", operand: "hello" }] });
+  t.ok(
+    other.body.messages.some(({ id }: { id: number }) => id === mentioning),
+    "what else it says is found",
+  );
+  isClean(t, other.body, "the words that were found are marked elsewhere");
+  const both = await guest.get("/messages", { ...fetching, narrow: [{ operator: "search", operand: "peer hello 0" }] });
+  t.match(JSON.stringify(both.body), /highlight/);
+  isClean(t, both.body, "a word that stands in the hidden name, too");
+});
+
 t.test("[S1] of a stranger's deactivation nothing is said; nobody types to strangers", async (t) => {
   const gone = await personOf(server, "Zebedee gone");
   await owner.delete(`/users/${gone.userId}`);

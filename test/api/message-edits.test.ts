@@ -207,6 +207,7 @@ t.test(
   "[behaviour 4.4] the event has both contents and the viewer's own flags; people outside get nothing",
   async (t) => {
     const id = await member.say(channelId, "events", "plain");
+    await member.post("/messages/flags", { messages: [id], op: "add", flag: "read" });
     const stranger = await personOf(server, "stranger");
     const watchers = [await Follower.of(member), await Follower.of(other), await Follower.of(stranger)] as const;
     await edit(member, id, { content: "/me greets @**other 0**" });

@@ -86,6 +86,30 @@ t.test("[S1] from a private channel to a public one: others learn nothing of whe
   t.match(await moderator.get(`/messages/${a}`), { status: 200 });
 });
 
+t.test("[S1] a notice names no private channel to the people of another channel", async (t) => {
+  const open = await place();
+  const hidden = await place({ invite_only: true });
+  const both = { send_notification_to_old_thread: true, send_notification_to_new_thread: true };
+  const by = `by @_**member 0|${member.userId}**.`;
+  const last = async (channelId: number, topic: string) => (await topicOf(member, channelId, topic)).at(-1)?.[1];
+
+  const [out = 0] = await say(member, hidden, "out", 2);
+  const left = await member.patch(`/messages/${out}`, { ...both, stream_id: open, propagate_mode: "change_all" });
+  t.equal(left.status, 200);
+  t.equal(await last(open, "out"), `This topic was moved here from another channel ${by}`);
+  t.equal(await last(hidden, "out"), `This topic was moved to #**${nameOf(1)}>out** ${by}`, "a public one is named");
+
+  const [back = 0] = await say(member, open, "back", 2);
+  await member.patch(`/messages/${back}`, { ...both, stream_id: hidden, propagate_mode: "change_all" });
+  t.equal(await last(open, "back"), `This topic was moved to another channel ${by}`);
+  await member.patch(`/messages/${back}`, { ...both, topic: "within", propagate_mode: "change_all" });
+  t.equal(
+    await last(hidden, "within"),
+    `This topic was moved here from #**${nameOf()}>back** ${by}`,
+    "its own people know it",
+  );
+});
+
 t.test(
   "[openapi update-message] notices in the new and in the old place, as the public server words them",
   async (t) => {

@@ -77,12 +77,13 @@ const operators: [string[], unknown[], string[]][] = [
     [anna.userId, addressOf(anna), addressOf(anna).toUpperCase()],
     ["plain", "resolved", "self", "group"],
   ],
-  [["dm", "pm-with"], [[owner.userId], [owner.userId, anna.userId], addressOf(owner)], ["pair"]],
+  [["dm", "pm-with", "pm_with"], [[owner.userId], [owner.userId, anna.userId], addressOf(owner)], ["pair"]],
   [["dm", "pm-with"], [[anna.userId], addressOf(anna)], ["self"]],
   [["dm"], [[bert.userId, owner.userId], `${addressOf(owner)},${addressOf(bert)}`], ["group"]],
   [["dm"], [[bert.userId]], []],
   [["dm-including"], [owner.userId, addressOf(owner)], ["pair", "group"]],
   [["dm-including"], [anna.userId], ["pair", "self", "group"]],
+  [["group-pm-with", "group_pm_with"], [owner.userId, addressOf(owner)], ["group"]],
   [["is"], ["dm", "private"], ["pair", "self", "group"]],
   [["is"], ["mentioned"], ["personal", "wildcard"]],
   [["is"], ["resolved"], ["resolved"]],
@@ -257,9 +258,10 @@ t.test(
     const join = () =>
       owner.post("/users/me/subscriptions", { subscriptions: [{ name: "vault" }], principals: [carla.userId] });
     const leave = () => carla.delete("/users/me/subscriptions", { subscriptions: ["vault"] });
-    const seen = async () => {
-      const listed = await found(carla, [{ operator: "channel", operand: "vault" }]);
-      t.strictSame(await found(carla, [{ operator: "topic", operand: "t" }]), listed);
+    const seen = async (isIn = true) => {
+      const listed = await found(carla, [{ operator: "topic", operand: "t" }]);
+      // Whoever has left may not know the channel: its name is that of none (channel-secrecy.test.ts).
+      if (isIn) t.strictSame(await found(carla, [{ operator: "channel", operand: "vault" }]), listed);
       const byId = [];
       for (const [label, id] of ids) if ((await carla.get(`/messages/${id}`)).status === 200) byId.push(label);
       t.strictSame(byId, listed, "the same by id");
@@ -278,7 +280,7 @@ t.test(
     t.strictSame(await seen(), ["during"]);
     await leave();
     await post("between");
-    t.strictSame(await seen(), [], "who left reads nothing of a private channel");
+    t.strictSame(await seen(false), [], "who left reads nothing of a private channel");
     await join();
     t.strictSame(await seen(), ["during"]);
     await post("after");

@@ -15,6 +15,7 @@ import {
   plainChannel,
   realmOf,
   refusal,
+  setRealmSettings,
   success,
 } from "../support/conversation.ts";
 import { startTestServer } from "../support/server.ts";
@@ -46,6 +47,29 @@ t.test("[M3] a channel is created with 1,200 subscribers, and all are in when th
   );
   t.equal(pieces.length, Math.ceil(people.length / size));
 });
+
+t.test(
+  "[behaviour 2.3 e] a channel that is created with 1,200 subscribers is told of in it to the last one",
+  async (t) => {
+    setRealmSettings(server, { send_channel_events_messages: true });
+    const [early, late] = [await personOf(server, "early"), await personOf(server, "late")];
+    const subscribers = [early.userId, ...people, late.userId];
+    const secret = { invite_only: true, history_public_to_subscribers: false };
+    const follower = await Follower.of(late);
+    await owner.post("/channels/create", { name: "crowded secret", subscribers, ...secret });
+    await owner.post("/users/me/subscriptions", {
+      subscriptions: [{ name: "crowded too" }],
+      principals: subscribers,
+      ...secret,
+    });
+    await follower.settled();
+    setRealmSettings(server, { send_channel_events_messages: false });
+    t.match(
+      follower.ofType("message").map(({ message }) => message.display_recipient),
+      ["crowded secret", "crowded too"],
+    );
+  },
+);
 
 t.test("[M3] 1,200 people join two existing channels, and the answer names all of them", async (t) => {
   const first = await createChannel(owner, "first", []);

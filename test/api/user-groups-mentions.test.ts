@@ -55,6 +55,20 @@ t.test("[behaviour 5.1] who is not in can_mention_group is refused; a silent men
   t.strictSame(outcome(await inChannel(owner, "@*closed*")), notAllowed("closed"), "by no role");
 });
 
+t.test("[behaviour 5.1] a message that is edited mentions nobody whom its author may not mention", async (t) => {
+  await createGroup(owner, "untouched", [member], { can_mention_group: people(member) });
+  for (const [by, expected] of [
+    [member, 200],
+    [owner, 400],
+  ] as const) {
+    const { body } = await inChannel(by, "nobody yet");
+    const answer = await by.patch(`/messages/${body.id}`, { content: "@*untouched* now" });
+    t.equal(answer.status, expected);
+    if (expected === 400) t.strictSame(outcome(answer), notAllowed("untouched"));
+    t.equal((await by.patch(`/messages/${body.id}`, { content: "@_*untouched* now" })).status, 200);
+  }
+});
+
 t.test("[behaviour 3.5] a guest who is named may mention: everyone could", async (t) => {
   await createGroup(owner, "guests' own", [], { can_mention_group: people(guest) });
   t.equal((await inChannel(guest, "@*guests' own*")).status, 200);

@@ -37,8 +37,6 @@ async function furnish({ server, owner, member, other }: Stage): Promise<void> {
   await createChannel(owner, "web", [owner, other], { is_web_public: true });
   await createChannel(owner, "default", [owner, member], { is_default_stream: true });
   await createChannel(owner, "nobody in", []);
-  // Who is not in a channel is not told of its first message.
-  for (const name of ["public without", "private without", "web", "nobody in"]) await owner.say(name, "", "the first");
 }
 
 const roles = [400, 600] as const;

@@ -257,6 +257,30 @@ t.test("[S1] restricted guests know whom they meet, in channels and directly, an
   ),
 );
 
+t.test(
+  "[behaviour 3.2] a permission of a channel shows active people only, to guests who know none of them, too",
+  (t) => {
+    let strangers: number[] = [];
+    return watch(
+      t,
+      async ({ owner }) => {
+        for (const id of strangers) await owner.delete(`/users/${id}`);
+      },
+      async ({ server, owner, member }) => {
+        strangers = await crowd(server, "trusted", 2);
+        const value = { direct_members: strangers, direct_subgroups: [] };
+        await createChannel(owner, "trusting", [owner, member], { can_remove_subscribers_group: value });
+        await createChannel(owner, "trusting in private", [owner, member], {
+          invite_only: true,
+          can_administer_channel_group: value,
+        });
+        await owner.patch(`/users/${member.userId}`, { role: 600 });
+        setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+      },
+    );
+  },
+);
+
 t.test("[behaviour 7] deletion of a topic moves the channel's first message", (t) =>
   watch(t, async ({ owner }) => {
     const { body } = await owner.get("/streams");

@@ -19,6 +19,7 @@ import {
 } from "../support/conversation.ts";
 import { createGroup, groupSeenBy, people } from "../support/groups.ts";
 import { openQueue, readNow, realmOf } from "../support/realtime.ts";
+import { commands } from "../support/runtime.ts";
 import { startTestServer } from "../support/server.ts";
 import { watch } from "../support/watch.ts";
 
@@ -273,6 +274,7 @@ t.test("[S3] where it is too much to tell, the queues of whom it concerns end, a
   await full.owner.post(`/user_groups/${id}/members`, { delete: everybody });
   const crowded = await createGroup(full.owner, "crowded");
   await full.owner.post(`/user_groups/${crowded}/members`, { add: everybody });
+  await Promise.all(rest.map((userId) => dispatcher.ask(commands.register(userId, `queue of ${userId}`))));
   const [inside, outside] = [await openQueue(insider, types), await openQueue(outsider, types)];
   t.equal((await full.owner.post(`/user_groups/${id}/subgroups`, { add: [crowded] })).status, 200);
   const { body } = await insider.get("/events", { queue_id: inside.queue_id, last_event_id: -1, dont_block: true });
@@ -312,6 +314,31 @@ t.test("[architecture] groups of all kinds that change, watched by clients of bo
         const id = await createGroup(owner, name, [other], { can_join_group: people(other) });
         if (name !== "old") await owner.post(`/user_groups/${id}/deactivate`);
       }
+    },
+  ),
+);
+
+t.test("[OpenAPI] a restricted guest is told who leaves groups and permissions by being deactivated", (t) =>
+  watch(
+    t,
+    async ({ owner, other, server: stage }) => {
+      const [stranger = 0] = [...realmOf(stage).view.users.named("stranger 0")];
+      await owner.delete(`/users/${stranger}`);
+      await owner.delete(`/users/${other.userId}`);
+      await owner.post(`/users/${stranger}/reactivate`);
+      await owner.delete(`/users/${stranger}`);
+    },
+    async ({ server: stage, owner, member, other }) => {
+      const stranger = await personOf(stage, "stranger");
+      for (const name of ["crew", "rested"]) {
+        const value = { can_manage_group: people(owner, stranger), can_join_group: people(other, stranger) };
+        const id = await createGroup(owner, name, [stranger, other], value);
+        if (name === "rested") await owner.post(`/user_groups/${id}/deactivate`);
+      }
+      await owner.patch(`/users/${member.userId}`, { role: 600 });
+      // They meet in a channel that everybody joins; the stranger leaves it.
+      await stranger.delete("/users/me/subscriptions", { subscriptions: ["general"] });
+      setRealmSettings(stage, { can_access_all_users_group: systemGroup(stage, "role:members") });
     },
   ),
 );

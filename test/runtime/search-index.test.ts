@@ -3,8 +3,10 @@
  * search is compared with a look at every message, while the index is behind, being merged, swept, crashed, or gone.
  */
 import t, { type Test as TapTest } from "tap";
+
 import type { MessageEdit } from "../../actors/commands/messages.ts";
 import { command } from "../../actors/commands.ts";
+
 import { limits } from "../../schemas/limits.ts";
 import { searchPendingKinds } from "../../schemas/records/search.ts";
 import type { MessageRecord } from "../../schemas/records.ts";

@@ -2,7 +2,12 @@
  * What a client knows: the state of POST /register, changed by events as clients change it (OpenAPI, GET /events; behaviour
  * 4.4, 4.5). `picture` is comparable with the picture of a fresh state. Only what the events of today can change is kept.
  */
-import { FlagsMirror } from "./flags-mirror.ts";
+
+import { unknownUserBody } from "../../src/domain/people.ts";
+
+import { FlagsMirror } from "./mirror-flags.ts";
+import { applyUserGroup } from "./mirror-groups.ts";
+import { rolesOf, setProfileValue } from "./mirror-people.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: state and events are JSON whose shape is what tests find out
 type Json = any;
@@ -73,7 +78,7 @@ export class Mirror {
     realm_user: (event) => this.#realmUser(event),
     realm_bot: (event) => this.#realmBot(event),
     custom_profile_fields: (event) => this.#profileFields(event.fields),
-    user_group: (event) => this.#userGroup(event),
+    user_group: (event) => applyUserGroup(this.state, event),
     default_streams: (event) => {
       this.state.realm_default_streams = event.default_streams;
     },
@@ -104,11 +109,7 @@ export class Mirror {
 
   #message(message: Json): void {
     this.state.max_message_id = Math.max(this.state.max_message_id, message.id);
-    if (message.type === "stream") {
-      // The first message of a channel is its first message: no event says so.
-      for (const record of this.#records(message.stream_id)) record.first_message_id ??= message.id;
-      return;
-    }
+    if (message.type === "stream") return;
     const ids: number[] = message.display_recipient.map((person: Json) => person.id);
     const others = ids.filter((id) => id !== this.state.user_id).sort((a, b) => a - b);
     const conversations: Json[] = this.state.recent_private_conversations;
@@ -203,6 +204,8 @@ export class Mirror {
       if (op === "remove") this.state.realm_non_active_users = others(this.state.realm_non_active_users);
       const { is_active: _always, ...record } = person;
       if (op === "add") this.state.realm_users.push(record);
+      // Clients that cannot do without put a stand-in there (public API: user_list_incomplete).
+      else if (!this.#isModern) this.state.realm_users.push(standIn(person.user_id));
       return;
     }
     if (op !== "update") throw new Error(`realm_user ${op}`);
@@ -253,43 +256,6 @@ export class Mirror {
     }
   }
 
-  #userGroup({ op, group_id: groupId, ...told }: Json): void {
-    if (op === "add") {
-      if (this.#groupOf(told.group.id) !== undefined) throw new Error(`group ${told.group.id} made twice`);
-      this.state.realm_user_groups.push(structuredClone(told.group));
-      return;
-    }
-    const group = this.#groupOf(groupId);
-    if (group === undefined) throw new Error(`user_group ${op} of ${groupId}, which is not known`);
-    const { user_ids: userIds, direct_subgroup_ids: subgroupIds } = told;
-    switch (op) {
-      case "remove":
-        this.state.realm_user_groups = this.state.realm_user_groups.filter((known: Json) => known !== group);
-        return;
-      case "update":
-        Object.assign(group, structuredClone(told.data));
-        return;
-      case "add_members":
-        group.members = united(group.members, userIds);
-        return;
-      case "remove_members":
-        group.members = group.members.filter((id: number) => !userIds.includes(id));
-        return;
-      case "add_subgroups":
-        group.direct_subgroup_ids = united(group.direct_subgroup_ids, subgroupIds);
-        return;
-      case "remove_subgroups":
-        group.direct_subgroup_ids = group.direct_subgroup_ids.filter((id: number) => !subgroupIds.includes(id));
-        return;
-      default:
-        throw new Error(`user_group ${op}`);
-    }
-  }
-
-  #groupOf(id: number): Json {
-    return this.state.realm_user_groups.find((group: Json) => group.id === id);
-  }
-
   /** Topics are the same in any case; without a policy there is nothing to know. */
   #userTopic({ stream_id: id, topic_name: name, last_updated: at, visibility_policy: policy }: Json): void {
     const isSame = (entry: Json) => entry.stream_id === id && entry.topic_name.toLowerCase() === name.toLowerCase();
@@ -318,22 +284,6 @@ export class Mirror {
 function updateChannel(record: Json, event: Json): void {
   const { type: _type, op: _op, id: _id, stream_id: _channel, name: _before, property, value, ...more } = event;
   Object.assign(record, more, { [property]: value });
-}
-
-function setProfileValue({ profile_data: data }: Json, { id, ...value }: Json): void {
-  if (value.value === null) delete data[id];
-  else data[id] = value;
-}
-
-/** Ascending, each once. */
-function united(ids: readonly number[], more: readonly number[]): number[] {
-  return [...new Set([...ids, ...more])].sort((a, b) => a - b);
-}
-
-/** What clients derive from a role. */
-function rolesOf(role: number | undefined): Json {
-  if (role === undefined) return {};
-  return { role, is_owner: role === 100, is_admin: role <= 200, is_guest: role === 600 };
 }
 
 const orders: Readonly<Record<string, string>> = {
@@ -380,6 +330,11 @@ export function pictureOf(state: Json): Record<string, Json> {
 function plain(name: string, record: Json): Json {
   const fields = Object.entries(record).filter(([field]) => name !== "unsubscribed" || !ownFields.includes(field));
   return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+function standIn(userId: number): Json {
+  const { is_active: _always, ...record } = unknownUserBody(userId);
+  return { ...record, profile_data: {} };
 }
 
 /** In an order of its own. */

@@ -9,14 +9,15 @@ import { isTopicMuted } from "../user-topics.ts";
 import type { View } from "../view.ts";
 import { findPerson, never, type OperatorReader, type Reading, type Term } from "./reading.ts";
 
-/** By id, then by name: a channel may be called like a number. Unknown ones and those that the reader may not know are alike (S1). */
+/**
+ * By id, then by name: a channel may be called like a number. Unknown ones and those that the reader may not read are alike, also
+ * when they were read once: whoever has left must not learn what a private channel is called now (S1, D24).
+ */
 function findChannel({ view, reader }: Reading, operand: Term["operand"]): ChannelRecord | undefined {
   const byId = /^\d{1,15}$/.test(String(operand)) ? view.channels.get(Number(operand)) : undefined;
   const channel = byId ?? (typeof operand === "string" ? view.channels.byName(operand) : undefined);
   if (channel === undefined) return undefined;
-  const isKnown =
-    hasContentAccess(view, reader, channel) || view.subscriptions.get(reader.id, channel.id) !== undefined;
-  return isKnown ? channel : undefined;
+  return hasContentAccess(view, reader, channel) ? channel : undefined;
 }
 
 const channel: OperatorReader = (reading, term) => {
@@ -118,5 +119,8 @@ export const placeOperators: Readonly<Record<string, OperatorReader>> = {
   "pm-with": direct,
   "dm-including": directIncluding,
   "group-pm-with": groupIncluding,
+  // Clients from when servers read an underscore as a dash still write so (zulip-term 0.7.0 opens direct conversations with it).
+  pm_with: direct,
+  group_pm_with: groupIncluding,
   in: inOperator,
 };

@@ -8,6 +8,7 @@ import { isMember } from "../permissions.ts";
 import { isReceived, ReadState } from "../read-state.ts";
 import { matchesSearch, readSearch } from "../search/query.ts";
 import { terms } from "../search/terms.ts";
+import { renderedFor } from "../unknown-people.ts";
 import { topicPolicies, visibilityPolicy } from "../user-topics.ts";
 import type { View } from "../view.ts";
 import { isMutedFor } from "./places.ts";
@@ -186,11 +187,13 @@ const near: OperatorReader = (_reading, { operand }) =>
   integerOf(operand) === null ? refuse.badNarrow("Invalid message ID") : null;
 
 const search: OperatorReader = (reading, { operand, negated }) => {
+  const { view, reader } = reading;
   const text = String(operand);
   if (text.trim() === "") return refuse.badNarrow("search operand cannot be blank");
   const query = readSearch(text);
   if (!negated) reading.searches.push(query);
-  return ({ message, conversation }) => matchesSearch(query, message.rendered, conversation.topic);
+  return ({ message, conversation }) =>
+    matchesSearch(query, renderedFor(view, reader, message.rendered), conversation.topic);
 };
 
 export const stateOperators: Readonly<Record<string, OperatorReader>> = {

@@ -3,11 +3,10 @@ import { command } from "../../../actors/commands.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { deleteMessage, getMessageHistory, updateMessage } from "../../../schemas/message-changes.ts";
 import type { UserRecord } from "../../../schemas/records.ts";
-import { userSetting } from "../../../schemas/user-settings.ts";
-import { parseContent } from "../../domain/markdown/render.ts";
-import { cutContent } from "../../domain/message-content.ts";
+import { cutContent, parseMessage } from "../../domain/message-content.ts";
 import { canReadMessage } from "../../domain/permissions.ts";
 import { realmSetting } from "../../domain/realm-settings.ts";
+import type { View } from "../../domain/view.ts";
 import { messageHistory } from "../../queries/message-history.ts";
 import { bind, callerOf } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
@@ -16,7 +15,7 @@ export const messageChangeRoutes = [
   bind(updateMessage, (call) => {
     const caller = callerOf(call);
     const { params } = call;
-    const content = params.content === undefined ? null : readContent(caller, params.content);
+    const content = params.content === undefined ? null : readEdit(call.realm.view, caller, params.content);
     if (content !== null && "kind" in content) return content;
     const edit = {
       content,
@@ -52,9 +51,8 @@ export const messageChangeRoutes = [
 ];
 
 /** What is blank says that there was something (public API: "(deleted)"). */
-function readContent(sender: UserRecord, raw: string) {
+function readEdit(view: View, sender: UserRecord, raw: string) {
   if (raw.includes("\0")) return refuse.badRequest("Message must not contain null bytes") satisfies Refusal;
   const text = raw.trim() === "" ? "(deleted)" : cutContent(raw);
-  const translateEmoticons = userSetting(sender, "translate_emoticons");
-  return { text, parsed: parseContent(text, { linkifiers: [], translateEmoticons }) };
+  return { text, parsed: parseMessage(view, sender, text) };
 }

@@ -71,7 +71,10 @@ export const messageFetchRoutes = [
     // Only what was received, whatever the narrow says of history (behaviour 2.9).
     const walk = new MessageWalk(view, reader, { ...narrowed, includesHistory: false }, () => false);
     const matching = call.params.msg_ids.flatMap((id) => walk.at(id) ?? []);
-    const entries = matching.map((message) => [String(message.id), matchFields(view, message, narrowed.search, false)]);
+    const entries = matching.map((message) => [
+      String(message.id),
+      matchFields(view, reader, message, narrowed.search, false),
+    ]);
     return ok({ messages: Object.fromEntries(entries) });
   }),
 
@@ -98,7 +101,7 @@ function shower(view: View, reader: UserRecord, { search }: Narrowed, options: M
     messages.flatMap((message) => {
       const body = messageForReader(view, reader, message, options);
       if (body === undefined) return [];
-      const match = search === null ? {} : matchFields(view, message, search, options.allowEmptyTopicName);
+      const match = search === null ? {} : matchFields(view, reader, message, search, options.allowEmptyTopicName);
       return [{ ...body, ...match }];
     });
 }

@@ -15,6 +15,7 @@ import { type PersonalFlag, personalFlags } from "../../../schemas/records/read-
 import { lookUp } from "../../domain/look-up.ts";
 import { readNarrow, termsOf } from "../../domain/narrow.ts";
 import { canReadMessage } from "../../domain/permissions.ts";
+import { realmSetting } from "../../domain/realm-settings.ts";
 import { meantTopic } from "../../domain/topics.ts";
 import { firstUnread } from "../../queries/first-unread.ts";
 import { fetchMessages, MessageWalk } from "../../queries/message-fetch.ts";
@@ -68,7 +69,7 @@ export const messageFlagRoutes = [
     if (message === undefined || conversation === undefined || !canReadMessage(view, caller, message)) {
       return refuse.invalidMessage();
     }
-    if (view.realm.settings["enable_read_receipts"] === false) {
+    if (!realmSetting(view, "enable_read_receipts")) {
       return refuse.badRequest("Read receipts are disabled in this organization.");
     }
     return ok({ user_ids: await readReceipts(view, caller, message, conversation) });

@@ -3,15 +3,21 @@
  * address (public API, "Unknown user"; D34). What is shown to them goes through here on its way out, whoever built it (S1).
  */
 import type { UserRecord } from "../../schemas/records.ts";
-import { canAccessUser, unknownName, unknownUserBody } from "../domain/people.ts";
-import { canAccessAllUsers } from "../domain/permissions.ts";
-import type { View } from "../domain/view.ts";
+import { canAccessUser, unknownName, unknownUserBody } from "./people.ts";
+import { canAccessAllUsers } from "./permissions.ts";
+import { isSpectator } from "./spectator.ts";
+import type { View } from "./view.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** @returns null when the viewer may know everybody, so that nothing needs to be done: what it costs all others */
 export function concealer(view: View, viewer: UserRecord): Concealer | null {
   return canAccessAllUsers(view, viewer) ? null : new Concealer(view, viewer);
+}
+
+/** What a message says to this reader: what is searched and marked is what they are shown, else whoever guesses a name learns that it is right. */
+export function renderedFor(view: View, reader: UserRecord, html: string): string {
+  return (isSpectator(reader) ? null : concealer(view, reader))?.rendered(html) ?? html;
 }
 
 /** As the renderer writes it (domain/markdown/resolve.ts). */
@@ -113,10 +119,12 @@ export class Concealer {
       (key === "value" && owner["property"] === "description");
     // What the viewer wrote is theirs: a name that came back as another would say that there is somebody of that name.
     const shown = isTyped && authorId !== this.#viewer.id && text.includes("**") ? this.#typed(text) : text;
-    return shown.includes("data-user-id=") ? this.#rendered(shown) : shown;
+    return this.rendered(shown);
   }
 
-  #rendered(html: string): string {
+  /** Rendered Markdown. */
+  rendered(html: string): string {
+    if (!html.includes("data-user-id=")) return html;
     return html.replace(renderedMention, (whole, start: string, id: string) =>
       this.isStranger(Number(id)) ? `${start}${unknownName}` : whole,
     );

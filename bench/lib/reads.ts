@@ -1,0 +1,98 @@
+// Reads, measured: each operation at full speed over N connections, and the first of them at a fixed rate, too. The floor answers the
+// very bytes that our server answered (bench/floors/answer.ts): the difference is routing, authentication, permission, look-up and
+// encoding.
+
+import type { Api } from "./api.ts";
+import { buildRequest } from "./http-request.ts";
+import type { Cycle } from "./job.ts";
+import {
+  bottleneckNotes,
+  disturbanceNotes,
+  failureChecks,
+  latencyMeasures,
+  latencySeries,
+  sameSizeCheck,
+  throughputMeasures,
+  throughputSeries,
+} from "./measures.ts";
+import type { Outcome } from "./result.ts";
+import { alternate, type Context, generate, openFloor, paceOf, runSeconds } from "./scenario.ts";
+import type { Server } from "./target.ts";
+
+/** One way of reading: its query is part of the request, its path names the floor's answer. */
+export interface ReadOperation {
+  readonly key: string;
+  readonly title: string;
+  readonly path: string;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+interface Reads {
+  readonly context: Context;
+  readonly server: Server;
+  readonly api: Api;
+}
+
+export async function measureReads(reads: Reads, operations: readonly ReadOperation[]): Promise<Outcome> {
+  const { settings } = reads.context;
+  const parts: Outcome[] = [];
+  for (const [index, operation] of operations.entries()) {
+    const phase = await openPhase(reads, operation);
+    const { key, title } = operation;
+    const pair = await phase(null);
+    parts.push({
+      measures: throughputMeasures({ prefix: key, noun: "answer", title }, pair, (r) => r.perSecond),
+      series: [throughputSeries(`${title}, per second`, pair, (r) => r.perSecond)],
+      checks: [...failureChecks(title, pair), ...sameSizeCheck(title, pair, 0)],
+      notes: bottleneckNotes(title, pair),
+    });
+    if (index > 0) continue;
+    const pacedTitle = `${title} at ${settings.ratePerSecond}/s`;
+    const paced = await phase(settings.ratePerSecond);
+    parts.push({
+      measures: latencyMeasures({ prefix: `${key}_paced`, title: pacedTitle }, paced, (r) => r.latency),
+      series: [latencySeries(`${pacedTitle}, open loop`, paced, (r) => r.latency)],
+      checks: failureChecks(pacedTitle, paced),
+      notes: disturbanceNotes(pacedTitle, paced),
+    });
+  }
+  return {
+    measures: parts.flatMap((part) => part.measures),
+    series: parts.flatMap((part) => part.series),
+    checks: parts.flatMap((part) => part.checks),
+    notes: parts.flatMap((part) => part.notes),
+  };
+}
+
+/** A floor of its own: floors tell answers by path, and several operations may have the same. */
+async function openPhase({ context, server, api }: Reads, operation: ReadOperation) {
+  const answers = { [`GET /api/v1${operation.path}`]: await api.call("GET", operation.path, operation.query) };
+  const floor = await openFloor(context, {
+    program: "floors/answer",
+    input: { variable: "ANSWERS_FILE", value: answers },
+  });
+  const { settings } = context;
+  return (ratePerSecond: number | null) =>
+    alternate(context, {
+      label: operation.title,
+      seconds: runSeconds(settings),
+      server,
+      floor,
+      run: ({ address, watch }) =>
+        generate(context, {
+          kind: "http-load",
+          address,
+          watch,
+          cycles: [cycleOf(operation, server, api.authorization)],
+          connections: settings.connections,
+          pace: paceOf(settings, ratePerSecond),
+        }),
+    });
+}
+
+function cycleOf(operation: ReadOperation, server: Server, authorization: string): Cycle {
+  const query = new URLSearchParams(operation.query).toString();
+  const path = `/api/v1${operation.path}${query === "" ? "" : `?${query}`}`;
+  const host = `${server.address.host}:${server.address.port}`;
+  return [buildRequest({ method: "GET", path, authorization, host })];
+}

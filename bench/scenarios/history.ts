@@ -1,0 +1,82 @@
+// `history`: reading in a large store: one message, the newest 100 of a topic and of a channel, and searches, by word, by two words, and
+// within a topic. Messages are written and filed before the server starts, by the same actors and the same indexer. How it is
+// measured: bench/lib/reads.ts.
+
+import { Api } from "../lib/api.ts";
+import { fill, topicName, word } from "../lib/fill.ts";
+import { measureReads } from "../lib/reads.ts";
+import type { Outcome } from "../lib/result.ts";
+import type { Context, Scenario } from "../lib/scenario.ts";
+
+const PAGE_MESSAGES = 100;
+/** How many are stored. */
+const MESSAGES = { tiny: 300, small: 20_000, full: 1_000_000 } as const;
+
+export const history: Scenario = {
+  name: "history",
+  summary: "GET 100 messages of a topic, and searches, in a store of 1,000,000",
+  floor: "floors/answer",
+  worksOnUrl: false,
+  sizes: {
+    tiny: {
+      connections: 2,
+      ratePerSecond: 50,
+      durationSeconds: 0.2,
+      warmupSeconds: 0.1,
+      runs: 1,
+      users: 0,
+      receivers: 0,
+      messages: MESSAGES.tiny,
+    },
+    small: {
+      connections: 16,
+      ratePerSecond: 500,
+      durationSeconds: 1,
+      warmupSeconds: 1,
+      runs: 2,
+      users: 0,
+      receivers: 0,
+      messages: MESSAGES.small,
+    },
+    full: {
+      connections: 16,
+      ratePerSecond: 500,
+      durationSeconds: 4,
+      warmupSeconds: 2,
+      runs: 4,
+      users: 0,
+      receivers: 0,
+      messages: MESSAGES.full,
+    },
+  },
+  run,
+};
+
+async function run(context: Context): Promise<Outcome> {
+  const messages = context.settings.messages ?? 0;
+  const server = await context.openServer((folder) => fill(folder, messages));
+  const api = new Api(server, server.credentials);
+  const page = (...narrow: readonly (readonly [string, string])[]) => ({
+    anchor: "newest",
+    num_before: String(PAGE_MESSAGES),
+    num_after: "0",
+    narrow: JSON.stringify(narrow.map(([operator, operand]) => ({ operator, operand }))),
+  });
+  const channel = ["channel", "general"] as const;
+  const topic = ["topic", topicName(0)] as const;
+  const read = (key: string, title: string, query: Readonly<Record<string, string>>) => ({
+    key,
+    title: `${title} (${messages} stored)`,
+    path: "/messages",
+    query,
+  });
+  return measureReads({ context, server, api }, [
+    read("topic", `GET ${PAGE_MESSAGES} messages of a topic`, page(channel, topic)),
+    { key: "message", title: "GET one message", path: `/messages/${Math.ceil(messages / 2)}`, query: {} },
+    read("channel", `GET ${PAGE_MESSAGES} messages of a channel`, page(channel)),
+    read("feed", `GET ${PAGE_MESSAGES} messages of the feed`, page()),
+    read("word", "search a frequent word", page(["search", word(1)])),
+    read("words", "search two less frequent words", page(["search", `${word(40)} ${word(60)}`])),
+    read("in_topic", "search a word in a topic", page(channel, topic, ["search", word(20)])),
+  ]);
+}

@@ -1,0 +1,66 @@
+/** Runs scenarios of the bench, tiny, against the real server, and says what each must have found: two test files share the work. */
+import t from "tap";
+import { startProgress } from "../../bench/lib/progress.ts";
+import type { Measure, ScenarioResult } from "../../bench/lib/result.ts";
+import { runScenario } from "../../bench/lib/runner.ts";
+import { openWorkspace } from "../../bench/lib/workspace.ts";
+import { scenarios } from "../../bench/scenarios/all.ts";
+
+/** Numbers that every scenario must have found for ours and for the floor, above zero. */
+export const COUNTED: Readonly<Record<string, readonly string[]>> = {
+  start: ["ready_ms", "start_cpu_ms", "idle_rss_mb", "idle_pss_mb"],
+  send: ["posts_per_s", "posts_loop_delay_p99_ms", "paced_latency_p50_ms", "alone_p50_ms"],
+  settings: ["changes_per_s", "changes_loop_delay_p99_ms", "paced_latency_p50_ms", "alone_p50_ms"],
+  status: ["changes_per_s", "changes_loop_delay_p99_ms", "paced_latency_p50_ms", "alone_p50_ms"],
+  // The floor is at rest between its few transactions: its loop has no delay worth a number.
+  "create-channel": ["create_mean_ms", "create_slowest_ms"],
+  read: ["message_per_s", "page_per_s", "users_per_s", "message_paced_p50_ms"],
+  history: ["topic_per_s", "message_per_s", "word_per_s", "in_topic_per_s", "topic_paced_p50_ms"],
+  users: ["users_per_s"],
+  fanout: ["deliveries_per_s", "deliveries_loop_delay_p99_ms", "paced_each_p50_ms", "paced_last_p50_ms"],
+  presence: ["pings_per_s", "paced_latency_p50_ms"],
+  typing: ["changes_per_s", "deliveries_per_s", "paced_each_p50_ms"],
+  idle: ["sockets_opened_per_s", "pss_all_mb"],
+  // What so few people take is lost in what else the heap does meanwhile: only the time is a number at this size.
+  permissions: ["check_ns"],
+};
+
+const median = (result: ScenarioResult, key: string, side: "ours" | "floor"): number =>
+  result.measures.find((measure: Measure) => measure.key === key)?.[side]?.median ?? 0;
+
+export const changes = ["start", "send", "settings", "status", "create-channel", "permissions"] as const;
+export const reads = ["read", "history", "users", "fanout", "presence", "typing", "idle"] as const;
+
+/** Nothing is timed: counts must be above zero, and a scenario's own checks must hold. */
+export function proveScenarios(names: readonly string[]): void {
+  const workspace = openWorkspace();
+  t.teardown(() => workspace.remove());
+  for (const scenario of scenarios.filter(({ name }) => names.includes(name))) {
+    t.test(`[8 Bench] ${scenario.name}, tiny, gives a complete result on the real server`, async (t) => {
+      const result = await runScenario(scenario, {
+        size: "tiny",
+        overrides: {},
+        seed: 1,
+        server: null,
+        workspace,
+        progress: startProgress({ isTTY: false } as NodeJS.WriteStream),
+      });
+      t.same(
+        result.checks.filter((check) => !check.ok),
+        [],
+      );
+      t.ok(result.checks.length > 0);
+      for (const key of COUNTED[scenario.name] ?? []) {
+        t.ok(median(result, key, "ours") > 0, `${key} of ours`);
+        t.ok(median(result, key, "floor") > 0, `${key} of the floor`);
+      }
+      for (const { key, ours } of result.measures) {
+        if (ours !== null) t.equal(ours.runs.length, result.settings.runs, `${key} has one value per run`);
+      }
+      const plotted = result.series.flatMap((series) => series.lines.map((line) => line.points.length));
+      t.ok(plotted.every((points) => points > 0));
+      t.ok(scenario.name === "start" || plotted.length > 0);
+      t.same(JSON.parse(JSON.stringify(result)), result, "the result survives JSON");
+    });
+  }
+}
