@@ -7,6 +7,7 @@ import type { GroupSettingName, UserGroupSettingName } from "./group-settings.ts
 import type {
   MessageEditRecord,
   MessageMoveRecord,
+  MessageRecord,
   ReactionRecord,
   TopicRenameRecord,
 } from "./records/conversations.ts";
@@ -159,24 +160,6 @@ export interface ConversationRecord {
   readonly renames: number;
   /** The move that is taking messages out or telling of a new name at the moment; null: none. */
   readonly movingId: number | null;
-}
-
-export interface MessageRecord {
-  readonly id: number;
-  readonly conversationId: number;
-  readonly senderId: number;
-  readonly sentAt: number;
-  readonly content: string;
-  readonly rendered: string;
-  readonly client: string;
-  /** Bit set of `messageTraits` (schemas/messages.ts). */
-  readonly traits: number;
-  readonly mentionedUserIds: readonly number[];
-  readonly mentionedGroupIds: readonly number[];
-  /** When its content was changed last; null: never, and it has no rows of `messageEdits`. */
-  readonly editedAt: number | null;
-  /** Ids of the moves that brought it from one conversation to another, oldest first, the newest ones only. */
-  readonly moves: readonly number[];
 }
 
 type Key = number | string | readonly (number | string)[];

@@ -1,4 +1,22 @@
-/** Durable shapes of what happens to messages after they were posted. The rules of `schemas/records.ts` hold. */
+/** Durable shapes of messages, and of what happens to them after they were posted. The rules of `schemas/records.ts` hold. */
+
+export interface MessageRecord {
+  readonly id: number;
+  readonly conversationId: number;
+  readonly senderId: number;
+  readonly sentAt: number;
+  readonly content: string;
+  readonly rendered: string;
+  readonly client: string;
+  /** Bit set of `messageTraits` (schemas/messages.ts). */
+  readonly traits: number;
+  readonly mentionedUserIds: readonly number[];
+  readonly mentionedGroupIds: readonly number[];
+  /** When its content was changed last; null: never, and it has no rows of `messageEdits`. */
+  readonly editedAt: number | null;
+  /** Ids of the moves that brought it from one conversation to another, oldest first, the newest ones only. */
+  readonly moves: readonly number[];
+}
 
 /** One change of a message's content: what it was before (spec 2.9, edit history). */
 export interface MessageEditRecord {

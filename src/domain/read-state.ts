@@ -71,7 +71,8 @@ export class ReadState {
   readonly #userId: number;
   readonly #remainsIn: number | null;
   readonly #conversationFloorsUpTo: number;
-  readonly #floors = new Map<string, ReadFloorRecord | null>();
+  /** Made when it is first needed: a message that is newer than all marks needs none. */
+  #floors: Map<string, ReadFloorRecord | null> | null = null;
   /** What is newer is not named by any row. */
   readonly #newest: number;
   /** All of the person's, when they were read at once. */
@@ -85,7 +86,7 @@ export class ReadState {
     this.marks = view.row("readStates", userId) ?? nothingMarked;
     let { newest } = this.marks;
     for (const { place, floor } of supposed.floors ?? []) {
-      this.#floors.set(nameOf(place), floor);
+      this.#remember(nameOf(place), floor);
       newest = Math.max(newest, floor?.upTo ?? 0);
     }
     this.#newest = newest;
@@ -158,12 +159,17 @@ export class ReadState {
   /** null: there is none. */
   floor(place: Place): ReadFloorRecord | null {
     const name = nameOf(place);
-    const known = this.#floors.get(name);
+    const known = this.#floors?.get(name);
     if (known !== undefined) return known;
     const { kind, id } = place;
     const row = kind === "realm" ? this.marks : this.#storedFloor(kind, id);
-    this.#floors.set(name, row);
+    this.#remember(name, row);
     return row;
+  }
+
+  #remember(name: string, floor: ReadFloorRecord | null): void {
+    this.#floors ??= new Map();
+    this.#floors.set(name, floor);
   }
 
   #storedFloor(kind: FloorKind, id: number): ReadFloorRecord | null {

@@ -2,6 +2,7 @@
 import type { CounterName, KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import type { IndexRange, RangeOptions, View } from "../domain/view.ts";
 import type { Environment } from "../store/environment.ts";
+import type { Delta } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
 import { ChannelTails } from "./channel-tails.ts";
 import { RowCache } from "./row-cache.ts";
@@ -28,6 +29,12 @@ export class RealmView implements View {
     this.#projections = projections;
     this.#turn = turn;
     this.#now = now;
+  }
+
+  /** What is kept decoded follows what was written (M9). */
+  apply(delta: Delta): void {
+    this.cache.apply(delta);
+    this.tails.apply(delta);
   }
 
   get now(): number {
