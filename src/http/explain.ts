@@ -2,6 +2,7 @@
  * Says in the words of the public API (behaviour 1.3) why a value breaks a schema. Runs only after a compiled check has
  * failed, so it may be slow; it knows the JSON Schema keywords that our declarations use.
  */
+import { lookUp } from "../domain/look-up.ts";
 import { codePoints } from "../domain/text.ts";
 
 export interface JsonSchema {
@@ -128,7 +129,7 @@ function explainDict(schema: JsonSchema, value: Readonly<Record<string, unknown>
     if (!Object.hasOwn(value, name)) return `${path}["${name}"] field is missing`;
   }
   for (const [name, inner] of Object.entries(value)) {
-    const property = schema.properties?.[name] ?? recordValue(schema, name);
+    const property = lookUp(schema.properties ?? {}, name) ?? recordValue(schema, name);
     if (property === undefined) {
       if (schema.additionalProperties === false) return `Argument "${name}" at ${path} is unexpected`;
       continue;

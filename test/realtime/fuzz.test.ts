@@ -159,13 +159,18 @@ async function play(seed: number) {
   return { client, queue, reader, due: due.sort((a, b) => a.id - b.id) };
 }
 
+/** The notification bot tells people who subscribed them: those messages are not the play's. */
+function isPlayed({ message }: Event): boolean {
+  return message === undefined || message.sender_id === owner.userId;
+}
+
 const totals = { now: 0, held: 0, socket: 0, cut: 0 };
 
 for (const seed of seeds) {
   t.test(`[E2] seed ${seed}: every event of every stay, once, in order`, async (t) => {
     const { client, queue, reader, due } = await play(seed);
     const ids = due.map(({ id }) => id);
-    const given = messageIds(reader.seen);
+    const given = messageIds(reader.seen.filter(isPlayed));
     t.ok(increases(reader.seen), "[E1] in order, none twice");
     t.strictSame(
       given.filter((id) => !ids.includes(id)),
@@ -184,7 +189,7 @@ for (const seed of seeds) {
       if (events.length === 0) break;
       again.push(...events);
     }
-    t.strictSame(messageIds(again), ids, "back in both channels, all of it can be read again");
+    t.strictSame(messageIds(again.filter(isPlayed)), ids, "back in both channels, all of it can be read again");
     for (const key of Object.keys(totals) as (keyof typeof totals)[]) totals[key] += reader.counts[key];
   });
 }

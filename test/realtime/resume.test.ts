@@ -16,6 +16,13 @@ import {
 } from "../support/realtime.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
+function withoutFlags({ flags: _flags, ...event }: Event): Event {
+  return event;
+}
+
+/** Without the message that tells people that somebody else has subscribed them. */
+const quietly = { send_new_subscription_messages: false };
+
 const server = await startTestServer(t);
 const { owner } = server;
 
@@ -109,7 +116,7 @@ for (const kind of ["public", "private"] as const) {
     await reader.delete("/users/me/subscriptions", { subscriptions: names });
     await owner.say(name, "t", "out");
     const principals = [reader.userId];
-    await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals });
+    await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals, ...quietly });
     await owner.say(name, "t", "in again");
     const expected = ["in", "subscription remove", "subscription add", "in again"];
     const polled = await readNow(reader, queue);
@@ -117,7 +124,8 @@ for (const kind of ["public", "private"] as const) {
     const { socket } = await resume(reader, queue, queue.last_event_id);
     await socket.event((event) => event.message?.content === "in again");
     t.strictSame(socket.events, polled, "the same by socket");
-    t.strictSame(live.socket.events, polled, "and as it was live");
+    // A repetition has the flags of now: leaving has marked as read what was unread.
+    t.strictSame(live.socket.events.map(withoutFlags), polled.map(withoutFlags), "and as it was live");
     socket.terminate();
     live.socket.terminate();
   });
@@ -130,11 +138,11 @@ t.test("[S1] what was written in a private channel is not given to somebody who 
   const queue = await openQueue(reader, null, { include_subscribers: "true" });
   await createChannel(owner, name, [owner], { invite_only: true, description: "described" });
   const principals = [reader.userId];
-  await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals });
+  await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals, ...quietly });
   await owner.say(name, "t", "while the reader was there");
   await owner.delete("/users/me/subscriptions", { subscriptions: [name], principals });
   await owner.say(name, "t", "when the reader was gone");
-  await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [insider.userId] });
+  await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [insider.userId], ...quietly });
   const events = await readNow(reader, queue);
   t.strictSame(messageIds(events), []);
   const told = JSON.stringify(events);
@@ -157,9 +165,9 @@ t.test("[S1] somebody who joins a private channel later gets nothing from before
   const queue = await openQueue(reader, types);
   const name = "from the start";
   await createChannel(owner, name, [owner], { invite_only: true });
-  await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [early.userId] });
+  await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [early.userId], ...quietly });
   await owner.say(name, "t", "before");
-  await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [reader.userId] });
+  await owner.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [reader.userId], ...quietly });
   await owner.say(name, "t", "after");
   const events = await readNow(reader, queue);
   t.strictSame(outline(events), ["stream create", "subscription add", "after"]);

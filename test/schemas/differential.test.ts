@@ -284,3 +284,11 @@ t.test("[issue, Repository and tools] the comparison can fail: a bound that one 
   t.throws(() => toOld({ type: "string", pattern: "x" } as never), /does not know pattern/);
   t.end();
 });
+
+t.test("[behaviour 1.3] a name that every object has is as unexpected as any other", (t) => {
+  const schema = { type: "object", properties: {}, additionalProperties: false } as JsonSchema;
+  for (const name of ["toString", "constructor", "valueOf"]) {
+    t.equal(explain(schema, { [name]: null }, "x"), `Argument "${name}" at x is unexpected`);
+  }
+  t.end();
+});

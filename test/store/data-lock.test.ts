@@ -91,7 +91,7 @@ t.test(
     await raw.close();
     t.throws(
       () => RootStore.open(folder),
-      new StoreTooNew("the data has version 99, this program knows 1: use the newer program"),
+      new StoreTooNew("the data has version 99, this program knows 2: use the newer program"),
     );
   },
 );
