@@ -199,6 +199,7 @@ export const limits = {
   /** What a mark looks at before it answers; what is more is told of apart. */
   read_rows_inline_max: 100,
   read_rows_per_command_max: 1000,
+  read_announcement_pause_ms: 5,
   /** Of one channel, newest first, before its topics are looked at one by one. */
   unread_rows_scanned_max: 20_000,
   read_exceptions_at_once_max: 50_000,

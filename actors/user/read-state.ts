@@ -98,9 +98,12 @@ function floorsOf(state: ReadState, { channelId, conversationId }: MarkedPlace):
   return places.map((place) => ({ place, floor: state.floor(place) }));
 }
 
-/** In a turn of its own: who marked waits for the mark alone. */
-function announceLater(view: View, userId: number, announcement: ReadAnnouncement): Effect {
-  return effects.schedule(view.now, command({ actor: "user", id: userId }, "read-state.announce", announcement, null));
+/** In a turn of its own: who marked waits for the mark alone, and between slices others have their turns. */
+function announceLater(view: View, userId: number, announcement: ReadAnnouncement, afterMs = 0): Effect {
+  return effects.schedule(
+    view.now + afterMs,
+    command({ actor: "user", id: userId }, "read-state.announce", announcement, null),
+  );
 }
 
 function newestIn(view: View, place: MarkedPlace): number {
@@ -189,7 +192,7 @@ export function announceRead(_context: unknown, asked: Command<"read-state.annou
   const onward =
     slice.next > params.upTo
       ? []
-      : [effects.tell(command(asked.to, "read-state.announce", { ...params, from: slice.next }, null))];
+      : [announceLater(view, userId, { ...params, from: slice.next }, limits.read_announcement_pause_ms)];
   return done({}, [...spent, ...flagEvents(userId, "add", "read", told), ...onward]);
 }
 
