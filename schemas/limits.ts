@@ -199,12 +199,16 @@ export const limits = {
   /** What a mark looks at before it answers; what is more is told of apart. */
   read_rows_inline_max: 100,
   read_rows_per_command_max: 1000,
+  read_announcement_pause_ms: 5,
   /** Of one channel, newest first, before its topics are looked at one by one. */
   unread_rows_scanned_max: 20_000,
   read_exceptions_at_once_max: 50_000,
+  channel_tails_max: 10_000,
+  channel_tail_entries_max: 400_000,
+  channel_tail_entries_per_channel_max: 100_000,
   /** People times messages of a batch that changes its place. */
   carried_read_states_per_command_max: 2000,
-  read_receipts_per_pass_max: 1000,
+  read_receipts_per_pass_max: 500,
   topic_participants_scanned_max: 1000,
 
   // Encoded lists of users (spec 4.15)

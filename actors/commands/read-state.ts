@@ -1,6 +1,6 @@
 /** What commands about read state and flags carry (commands.ts). */
 import type { PersonalFlag, ReadFloorRecord } from "../../schemas/records/read-state.ts";
-import type { Seen } from "../../src/domain/read-state.ts";
+import type { Seen, Supposed } from "../../src/domain/read-state.ts";
 import type { Ticket } from "../effects.ts";
 
 /** Flags on messages (behaviour 5.2). */
@@ -18,8 +18,8 @@ export interface FlagUpdate {
 /** What is left to tell of a mark: see actors/user/read-state.ts. */
 export interface ReadAnnouncement {
   readonly place: { readonly channelId: number; readonly conversationId: number | null };
-  /** The place's floor before the mark; null: it had none. */
-  readonly before: ReadFloorRecord | null;
+  /** Floors that concern the place, as they were before the mark; null: there was none. */
+  readonly before: NonNullable<Supposed["floors"]>;
   /** The mark was that the channel was left. */
   readonly hasLeft: boolean;
   /** The next message to look at. */

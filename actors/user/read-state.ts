@@ -7,7 +7,7 @@ import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ChannelRecord, ConversationRecord, ReadFloorRecord } from "../../schemas/records.ts";
 import { hasContentAccess } from "../../src/domain/permissions.ts";
-import { ReadState, type Seen, type Supposed } from "../../src/domain/read-state.ts";
+import { type Place, ReadState, type Seen, type Supposed } from "../../src/domain/read-state.ts";
 import { collectUnread } from "../../src/domain/unread.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { ReadAnnouncement } from "../commands/read-state.ts";
@@ -84,13 +84,26 @@ function markPlace(view: View, userId: number, place: MarkedPlace): Effect[] {
       ...flagEvents(userId, "add", "read", found),
     ];
   }
-  const before = state.floor({ kind, id });
+  const before = floorsOf(state, place);
   return [...marks, announceLater(view, userId, { place, before, hasLeft: false, from: 0, start, upTo })];
 }
 
-/** In a turn of its own: who marked waits for the mark alone. */
-function announceLater(view: View, userId: number, announcement: ReadAnnouncement): Effect {
-  return effects.schedule(view.now, command({ actor: "user", id: userId }, "read-state.announce", announcement, null));
+/** The floors of now: what is raised later must not hide what is still to be told. */
+function floorsOf(state: ReadState, { channelId, conversationId }: MarkedPlace): ReadAnnouncement["before"] {
+  const places: Place[] = [
+    { kind: "realm", id: 0 },
+    { kind: "channel", id: channelId },
+    ...(conversationId === null ? [] : [{ kind: "conversation", id: conversationId } as const]),
+  ];
+  return places.map((place) => ({ place, floor: state.floor(place) }));
+}
+
+/** In a turn of its own: who marked waits for the mark alone, and between slices others have their turns. */
+function announceLater(view: View, userId: number, announcement: ReadAnnouncement, afterMs = 0): Effect {
+  return effects.schedule(
+    view.now + afterMs,
+    command({ actor: "user", id: userId }, "read-state.announce", announcement, null),
+  );
 }
 
 function newestIn(view: View, place: MarkedPlace): number {
@@ -158,13 +171,15 @@ export function announceRead(_context: unknown, asked: Command<"read-state.annou
   const isBelow = params.from <= params.start;
   const slice = isBelow ? markedIn(view, userId, params, limit) : newerIn(view, params, limit);
   const { place, before, hasLeft } = params;
-  const kind = place.conversationId === null ? "channel" : "conversation";
   const former: Supposed = {
-    floors: [{ place: { kind, id: place.conversationId ?? place.channelId }, floor: before }],
+    floors: before,
+    conversationFloorsUpTo: params.upTo,
     ...(hasLeft ? { remainsIn: place.channelId } : {}),
   };
   const was = new ReadState(view, userId, former);
   const is = new ReadState(view, userId);
+  const exceptions = exceptionsAbout(view, userId, slice.candidates);
+  if (exceptions !== null) for (const state of [was, is]) state.useExceptions(exceptions);
   const told: number[] = [];
   const spent: Effect[] = [];
   for (const { seen, conversation } of slice.candidates) {
@@ -177,8 +192,17 @@ export function announceRead(_context: unknown, asked: Command<"read-state.annou
   const onward =
     slice.next > params.upTo
       ? []
-      : [effects.tell(command(asked.to, "read-state.announce", { ...params, from: slice.next }, null))];
+      : [announceLater(view, userId, { ...params, from: slice.next }, limits.read_announcement_pause_ms)];
   return done({}, [...spent, ...flagEvents(userId, "add", "read", told), ...onward]);
+}
+
+/** All of the person's among these messages, read at once; null: there are too many to know. */
+function exceptionsAbout(view: View, userId: number, candidates: readonly Candidate[]) {
+  const first = candidates[0]?.seen.id ?? 0;
+  const last = candidates.at(-1)?.seen.id ?? 0;
+  const range = { start: [userId, first], end: [userId, last + 1], limit: limits.read_rows_per_command_max };
+  const rows = view.rows("readExceptions", range);
+  return rows.length === range.limit ? null : new Map(rows.map(({ key, row }) => [key[1], row]));
 }
 
 interface Slice {
@@ -207,7 +231,7 @@ export function leaveRead(view: View, userId: number, channelId: number): Effect
   const upTo = newestIn(view, place);
   const hasMarked = view.keys("readExceptions", { start: [userId], end: [userId + 1], limit: 1 }).length > 0;
   if (upTo <= start && !hasMarked) return [];
-  const before = state.floor({ kind: "channel", id: channelId });
+  const before = floorsOf(state, place);
   const announcement = { place, before, hasLeft: true, from: 0, start, upTo: Math.max(upTo, start) };
   return [effects.tell(command({ actor: "user", id: userId }, "read-state.announce", announcement, null))];
 }

@@ -33,6 +33,8 @@ export interface Supposed {
   readonly floors?: readonly { readonly place: Place; readonly floor: ReadFloorRecord | null }[];
   /** A channel as if its person had not left it. */
   readonly remainsIn?: number;
+  /** Floors of conversations that reach further were raised since: as if there were none. */
+  readonly conversationFloorsUpTo?: number;
 }
 
 /** Of somebody who has marked nothing yet. */
@@ -68,7 +70,9 @@ export class ReadState {
   readonly #view: View;
   readonly #userId: number;
   readonly #remainsIn: number | null;
-  readonly #floors = new Map<string, ReadFloorRecord | null>();
+  readonly #conversationFloorsUpTo: number;
+  /** Made when it is first needed: a message that is newer than all marks needs none. */
+  #floors: Map<string, ReadFloorRecord | null> | null = null;
   /** What is newer is not named by any row. */
   readonly #newest: number;
   /** All of the person's, when they were read at once. */
@@ -78,10 +82,11 @@ export class ReadState {
     this.#view = view;
     this.#userId = userId;
     this.#remainsIn = supposed.remainsIn ?? null;
+    this.#conversationFloorsUpTo = supposed.conversationFloorsUpTo ?? Number.MAX_SAFE_INTEGER;
     this.marks = view.row("readStates", userId) ?? nothingMarked;
     let { newest } = this.marks;
     for (const { place, floor } of supposed.floors ?? []) {
-      this.#floors.set(nameOf(place), floor);
+      this.#remember(nameOf(place), floor);
       newest = Math.max(newest, floor?.upTo ?? 0);
     }
     this.#newest = newest;
@@ -154,13 +159,22 @@ export class ReadState {
   /** null: there is none. */
   floor(place: Place): ReadFloorRecord | null {
     const name = nameOf(place);
-    const known = this.#floors.get(name);
+    const known = this.#floors?.get(name);
     if (known !== undefined) return known;
     const { kind, id } = place;
-    const row =
-      kind === "realm" ? this.marks : (this.#view.row("readFloors", [floorKinds[kind], id, this.#userId]) ?? null);
-    this.#floors.set(name, row);
+    const row = kind === "realm" ? this.marks : this.#storedFloor(kind, id);
+    this.#remember(name, row);
     return row;
+  }
+
+  #remember(name: string, floor: ReadFloorRecord | null): void {
+    this.#floors ??= new Map();
+    this.#floors.set(name, floor);
+  }
+
+  #storedFloor(kind: FloorKind, id: number): ReadFloorRecord | null {
+    const row = this.#view.row("readFloors", [floorKinds[kind], id, this.#userId]) ?? null;
+    return kind === "conversation" && row !== null && row.upTo > this.#conversationFloorsUpTo ? null : row;
   }
 
   /** Up to here nothing in the place is unread, but for exceptions: where looking begins. */

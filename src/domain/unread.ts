@@ -87,18 +87,18 @@ class Collector {
     const floor = this.#state.floorOf({ channelId, conversationId: null });
     let below = Number.MAX_SAFE_INTEGER;
     let scanned = 0;
-    const enough = this.#found.length + limits.unread_messages_shown_max;
-    while (this.#found.length <= enough) {
-      const range = { start: [channelId, below - 1], end: [channelId, floor], reverse: true, limit: rowsPerSeek };
-      const rows = this.#view.rows("channelMessages", range);
-      for (const { key, row } of rows) {
-        const conversation = this.#marked.has(key[1]) ? undefined : this.#view.row("conversations", row.conversationId);
-        if (conversation !== undefined) this.#look(key[1], row, conversation);
+    const before = this.#found.length;
+    while (this.#found.length - before <= limits.unread_messages_shown_max) {
+      const rows = this.#view.channelIndex(channelId, { above: floor, below, limit: rowsPerSeek });
+      for (const row of rows) {
+        const conversation = this.#marked.has(row.id) ? undefined : this.#view.row("conversations", row.conversationId);
+        if (conversation !== undefined) this.#look(row.id, row, conversation);
       }
       if (rows.length < rowsPerSeek) return;
       scanned += rows.length;
-      below = rows.at(-1)?.key[1] ?? 0;
-      if (scanned >= limits.unread_rows_scanned_max) {
+      below = rows.at(-1)?.id ?? 0;
+      const isMostlyRead = (this.#found.length - before) * 2 < scanned;
+      if (scanned >= limits.unread_rows_scanned_max && isMostlyRead) {
         this.#collectTopics(channelId, below);
         return;
       }

@@ -107,6 +107,22 @@ export interface PeopleVersionsView {
   ofPiece(piece: number): number;
 }
 
+/** What a channel's index says of a message. */
+export interface IndexedMessage {
+  readonly id: number;
+  readonly conversationId: number;
+  readonly senderId: number;
+  /** As in the message's row. */
+  readonly traits: number;
+}
+
+/** Ids, both exclusive. */
+export interface IndexRange {
+  readonly above: number;
+  readonly below: number;
+  readonly limit: number;
+}
+
 /** A slice of a table; `start` inclusive, `end` exclusive, also when `reverse` (start is then the high end). */
 export interface RangeOptions<T extends TableName> {
   readonly start?: KeyOf<T> | readonly (number | string)[];
@@ -139,6 +155,8 @@ export interface View {
   queue(id: string): QueueRecord | undefined;
   queuesOf(userId: number): ReadonlySet<string>;
   presence(userId: number): PresenceRecord | undefined;
+  /** Messages of a channel, newest first: the newest are at hand without reading. */
+  channelIndex(channelId: number, range: IndexRange): readonly IndexedMessage[];
   /** Reads a row; inside a turn it sees the turn's own writes. */
   row<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined;
   /** Rows of a slice, read at once: no cursor stays open (pitfalls 1.4). */

@@ -30,9 +30,10 @@ interface Group {
 export function unreadMessages(view: View, user: UserRecord, allowsEmptyTopicName: boolean): UnreadMessages {
   const { messages, isTruncated } = collectUnread(view, user.id);
   const groups = new Map<number, Group>();
+  const isMuted = muteTest(view, user.id);
   const mentions: number[] = [];
   for (const message of messages) {
-    const group = groupOf(view, user, groups, message.conversation);
+    const group = groupOf(groups, message.conversation, isMuted);
     group.ids.push(message.id);
     if (calls(view, user, message, group.isMuted)) mentions.push(message.id);
   }
@@ -46,12 +47,20 @@ export function unreadMessages(view: View, user: UserRecord, allowsEmptyTopicNam
   };
 }
 
-function groupOf(view: View, user: UserRecord, groups: Map<number, Group>, conversation: ConversationRecord): Group {
+type MuteTest = (channelId: number, topic: string) => boolean;
+
+/** Nearly nobody has a policy for a topic: then the channel says it all. */
+function muteTest(view: View, userId: number): MuteTest {
+  const hasPolicies = view.keys("userTopics", { start: [userId], end: [userId + 1], limit: 1 }).length > 0;
+  if (hasPolicies) return (channelId, topic) => isTopicMuted(view, userId, channelId, topic);
+  return (channelId) => view.subscriptions.get(userId, channelId)?.isMuted === true;
+}
+
+function groupOf(groups: Map<number, Group>, conversation: ConversationRecord, test: MuteTest): Group {
   const known = groups.get(conversation.id);
   if (known !== undefined) return known;
   const { channelId, topic } = conversation;
-  const isMuted = channelId !== null && isTopicMuted(view, user.id, channelId, topic);
-  const group = { conversation, isMuted, ids: [] };
+  const group = { conversation, isMuted: channelId !== null && test(channelId, topic), ids: [] };
   groups.set(conversation.id, group);
   return group;
 }
@@ -89,7 +98,7 @@ function channelGroups(view: View, groups: readonly Group[], allowsEmptyTopicNam
     .flatMap(({ conversation: { channelId, topic }, ids }) =>
       channelId === null ? [] : [{ channelId, topic, folded: fold(topic), ids }],
     )
-    .sort((a, b) => a.channelId - b.channelId || compareText(a.folded, b.folded))
+    .sort((a, b) => a.channelId - b.channelId || (a.folded < b.folded ? -1 : 1))
     .map(({ channelId, topic, ids }) => ({
       stream_id: channelId,
       topic: shownTopic(view, topic, allowsEmptyTopicName),

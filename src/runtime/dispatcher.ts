@@ -276,7 +276,7 @@ export class Dispatcher {
     this.ledger.grew(staged.eventBytes);
     for (const delta of staged.deltas) {
       this.#projections.apply(delta);
-      this.view.cache.apply(delta);
+      this.view.apply(delta);
       this.#tellSink(() => this.#sink.changed(delta));
       this.observers.note(delta);
     }

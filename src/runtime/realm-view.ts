@@ -1,8 +1,10 @@
 /** The View of a realm: projections and rows, with the counters of the turn (M4, M9). */
 import type { CounterName, KeyOf, RowOf, TableName } from "../../schemas/records.ts";
-import type { RangeOptions, View } from "../domain/view.ts";
+import type { IndexRange, RangeOptions, View } from "../domain/view.ts";
 import type { Environment } from "../store/environment.ts";
+import type { Delta } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
+import { ChannelTails } from "./channel-tails.ts";
 import { RowCache } from "./row-cache.ts";
 
 /** What changes while a turn runs. The dispatcher is its only writer. */
@@ -14,6 +16,7 @@ export interface TurnState {
 
 export class RealmView implements View {
   readonly cache = new RowCache();
+  readonly tails: ChannelTails;
   readonly #environment: Environment;
   readonly #projections: RealmProjections;
   readonly #turn: TurnState;
@@ -22,9 +25,16 @@ export class RealmView implements View {
 
   constructor(environment: Environment, projections: RealmProjections, turn: TurnState, now: () => number) {
     this.#environment = environment;
+    this.tails = new ChannelTails(environment);
     this.#projections = projections;
     this.#turn = turn;
     this.#now = now;
+  }
+
+  /** What is kept decoded follows what was written (M9). */
+  apply(delta: Delta): void {
+    this.cache.apply(delta);
+    this.tails.apply(delta);
   }
 
   get now(): number {
@@ -83,6 +93,9 @@ export class RealmView implements View {
   }
   presence(userId: number) {
     return this.#projections.presence.get(userId);
+  }
+  channelIndex(channelId: number, range: IndexRange) {
+    return this.tails.read(channelId, range);
   }
   row<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined {
     if (!this.cache.holds(table)) return this.#environment.get(table, key);

@@ -3,11 +3,12 @@
  * older than the table's), and a step over the whole environment when the store's version is older.
  * A store that is newer than the program is refused with a message (issue 7), never guessed at.
  */
+import { messageTraits } from "../../schemas/message-traits.ts";
 import type { RowOf, TableName } from "../../schemas/records.ts";
 import type { Environment } from "./environment.ts";
 
 /** Version of the environment's layout: tables and their keys. */
-export const storeVersion = 2;
+export const storeVersion = 3;
 
 /** Version of each table's rows. Raise it together with a row migration. */
 export const rowVersions: Readonly<Record<TableName, number>> = {
@@ -76,6 +77,7 @@ type Row = Record<string, unknown>;
 /** `environmentMigrations[n]` turns an environment of version n into one of version n + 1, inside one transaction. */
 const environmentMigrations: Readonly<Record<number, (environment: Environment) => void>> = {
   1: keySubscriptionsByChannel,
+  2: describeIndexedMessages,
 };
 
 /** Their keys were [user, channel]. */
@@ -84,6 +86,34 @@ function keySubscriptionsByChannel(environment: Environment): void {
   environment.each("subscriptions", (row) => rows.push(row));
   for (const { userId, channelId } of rows) environment.remove("subscriptions", [userId, channelId]);
   for (const row of rows) environment.put("subscriptions", [row.channelId, row.userId], row);
+}
+
+const messagesPerPass = 1000;
+
+/** Indexes say who sent a message and what it is. Until then nobody's reading was known: what there is counts as read. */
+function describeIndexedMessages(environment: Environment): void {
+  let newest = 0;
+  for (;;) {
+    const rows = environment.rows("messages", { start: newest + 1, limit: messagesPerPass });
+    for (const { key, row } of rows) {
+      newest = key;
+      const mentionsPeople = row.mentionedUserIds.length + row.mentionedGroupIds.length > 0;
+      const traits = row.traits | (mentionsPeople ? messageTraits.mentionsPeople : 0);
+      const { conversationId, senderId } = row;
+      const channelId = environment.get("conversations", conversationId)?.channelId ?? null;
+      environment.put("messages", key, { ...row, traits });
+      environment.put("conversationMessages", [conversationId, key], { senderId, traits });
+      if (channelId !== null) {
+        environment.put("channelMessages", [channelId, key], { conversationId, senderId, traits });
+      }
+    }
+    if (rows.length < messagesPerPass) break;
+  }
+  const userIds: number[] = [];
+  environment.each("users", ({ id }) => userIds.push(id));
+  for (const id of userIds) {
+    environment.put("readStates", id, { upTo: newest, at: 0, newest, hasSenderFloors: false });
+  }
 }
 
 /** Only inside a transaction. @throws Error when the store is newer than the program, or a step is missing */

@@ -1,0 +1,382 @@
+/** Marks, receipts and what POST /register says of unread messages (spec 4.16; behaviour 2.16, 8, 12.18). */
+import t from "tap";
+import { command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import { parseContent } from "../../src/domain/markdown/render.ts";
+import type { Client } from "../support/client.ts";
+import {
+  createChannel,
+  crowd,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  success,
+} from "../support/conversation.ts";
+import { startTestServer, type TestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const anna = await personOf(server, "anna");
+const bert = await personOf(server, "bert");
+const kitchen = await createChannel(owner, "kitchen", [anna, bert]);
+
+const types = ["message", "update_message_flags"];
+const follow = (client: Client) => Follower.of(client, { event_types: types });
+// biome-ignore lint/suspicious/noExplicitAny: the state is compared as a whole
+const unreadOf = async (client: Client, params = {}): Promise<any> =>
+  (await client.register({ event_types: types, fetch_event_types: types, ...params }))["unread_msgs"];
+const flagsOf = async (client: Client, id: number): Promise<string[]> =>
+  (await client.get(`/messages/${id}`)).body.message.flags;
+const markTopic = (client: Client, channelId: number, topic: string) =>
+  client.post("/mark_topic_as_read", { stream_id: channelId, topic_name: topic });
+const direct = async (client: Client, to: readonly Client[], content = "hi") =>
+  (await client.post("/messages", { type: "direct", to: to.map(({ userId }) => userId), content })).body.id as number;
+
+/** Messages by the owner, without the price of a request each. */
+async function flood(from: TestServer, channelId: number, topic: string, count: number): Promise<number[]> {
+  const parsed = parseContent("flood", { linkifiers: [], translateEmoticons: false });
+  const params = { content: "flood", parsed, client: "test", queueId: null, localId: null, isReadBySender: true };
+  const to = { actor: "topic", channelId, topic } as const;
+  const sent = await Promise.all(
+    Array.from({ length: count }, () =>
+      realmOf(from).dispatcher.ask(command(to, "message.post", params, from.owner.userId)),
+    ),
+  );
+  return sent.map((result) => (result.kind === "ok" ? Number(result.answer["id"]) : 0));
+}
+
+t.test(
+  "[spec 4.16] a topic is marked as read, whatever its case, and the caller alone is told of what changed",
+  async (t) => {
+    const first = await anna.say(kitchen, "Soup", "one");
+    const other = await anna.say(kitchen, "bread", "two");
+    const second = await anna.say(kitchen, "soup", "three");
+    const [mine, theirs] = [await follow(bert), await follow(anna)];
+    t.strictSame(outcome(await markTopic(bert, kitchen, "SOUP")), success());
+    t.strictSame(await flagsOf(bert, first), ["read"]);
+    t.strictSame(await flagsOf(bert, second), ["read"]);
+    t.strictSame(await flagsOf(bert, other), []);
+    await markTopic(bert, kitchen, "soup");
+    await mine.settled();
+    await theirs.settled();
+    t.strictSame(mine.ofType("update_message_flags"), [
+      {
+        type: "update_message_flags",
+        op: "add",
+        operation: "add",
+        flag: "read",
+        messages: [first, second],
+        all: false,
+      },
+    ]);
+    t.strictSame(theirs.ofType("update_message_flags"), []);
+    const later = await anna.say(kitchen, "soup", "four");
+    t.strictSame(await flagsOf(bert, later), [], "what comes later is unread");
+  },
+);
+
+t.test("[behaviour 2.16, 12.18] whose channel or topic it is not is told so", async (t) => {
+  const secret = await createChannel(owner, "secret", [anna], { invite_only: true });
+  await anna.say(secret, "hidden", "one");
+  await anna.say(kitchen, "theirs", "one");
+  const stranger = await personOf(server, "stranger");
+  for (const id of [secret, 999]) {
+    t.strictSame(outcome(await markTopic(bert, id, "hidden")), refusal("Invalid channel ID"));
+    t.strictSame(outcome(await bert.post("/mark_stream_as_read", { stream_id: id })), refusal("Invalid channel ID"));
+  }
+  t.strictSame(outcome(await markTopic(bert, kitchen, "none")), refusal("No such topic 'none'"));
+  t.strictSame(outcome(await markTopic(stranger, kitchen, "theirs")), refusal("No such topic 'theirs'"));
+  t.strictSame(outcome(await markTopic(bert, kitchen, "general chat")), refusal("No such topic ''"));
+  t.strictSame(outcome(await markTopic(bert, kitchen, "")), success(), "an empty name is not looked up");
+  const empty = await anna.say(kitchen, "", "one");
+  t.strictSame(outcome(await markTopic(bert, kitchen, "general chat")), success());
+  t.strictSame(await flagsOf(bert, empty), ["read"]);
+  t.match((await bert.post("/mark_topic_as_read", { stream_id: kitchen })).body, { code: "REQUEST_VARIABLE_MISSING" });
+  t.equal((await bert.post("/mark_topic_as_read", { topic_name: "x", stream_id: "x" })).status, 400);
+  t.equal((await markTopic(owner.anonymous(), kitchen, "theirs")).status, 401);
+});
+
+t.test("[behaviour 8] a channel and everything are marked as read; everything is one event without ids", async (t) => {
+  const channel = await createChannel(owner, "marked", [anna, bert]);
+  const ids = [await anna.say(channel, "a", "1"), await anna.say(channel, "b", "2")];
+  const elsewhere = await anna.say(kitchen, "marked", "3");
+  const heard = await direct(anna, [bert]);
+  const follower = await follow(bert);
+  t.strictSame(outcome(await bert.post("/mark_stream_as_read", { stream_id: channel })), success());
+  for (const id of ids) t.strictSame(await flagsOf(bert, id), ["read"]);
+  t.strictSame(await flagsOf(bert, elsewhere), []);
+  t.strictSame(outcome(await bert.post("/mark_all_as_read")), success({ complete: true }));
+  t.strictSame(outcome(await bert.post("/mark_all_as_read")), success({ complete: true }));
+  for (const id of [elsewhere, heard]) t.strictSame(await flagsOf(bert, id), ["read"]);
+  t.match(await unreadOf(bert), { count: 0, pms: [], streams: [], huddles: [], mentions: [] });
+  await follower.settled();
+  t.match(follower.ofType("update_message_flags"), [
+    { op: "add", flag: "read", messages: ids, all: false },
+    { op: "add", flag: "read", messages: [], all: true },
+  ]);
+});
+
+t.test(
+  "[architecture, Read state] marking many answers at once: one row; they are told in pieces, apart",
+  async (t) => {
+    const channel = await createChannel(owner, "flooded", [anna, bert]);
+    const count = 2 * limits.read_rows_per_command_max + limits.read_rows_inline_max;
+    const ids = await flood(server, channel, "t", count);
+    const { environment } = realmOf(server);
+    const rows = () =>
+      (["readFloors", "readExceptions", "readStates"] as const).map((table) => environment.count(table));
+    const follower = await follow(bert);
+    const before = rows();
+    await markTopic(bert, channel, "t");
+    t.strictSame((await unreadOf(bert)).streams, [], "read at once");
+    const grown = rows().reduce((sum, now, index) => sum + now - (before[index] ?? 0), 0);
+    t.ok(grown <= 3, `${grown} rows for ${count} messages`);
+    const told: number[] = [];
+    while (told.length < count) {
+      await follower.until((event) => event.type === "update_message_flags" && !told.includes(event.messages[0]));
+      const events = follower.ofType("update_message_flags");
+      for (const { messages } of events) t.ok(messages.length <= limits.event_ids_per_piece_max);
+      told.splice(0, told.length, ...events.flatMap((event) => event.messages));
+    }
+    t.strictSame(told, ids);
+  },
+);
+
+t.test("[architecture, Read state] reading message by message leaves floors, not a row for each", async (t) => {
+  const channel = await createChannel(owner, "scrolled", [anna, bert]);
+  const ids = await flood(server, channel, "t", 60);
+  const exceptions = () => realmOf(server).environment.count("readExceptions");
+  const before = exceptions();
+  for (let first = 0; first < ids.length; first += 6) {
+    await bert.post("/messages/flags", { op: "add", flag: "read", messages: ids.slice(first, first + 6) });
+  }
+  t.equal(exceptions(), before, "read in order: no exception is left");
+  await bert.post("/messages/flags", { op: "remove", flag: "read", messages: [ids[10]] });
+  t.equal(exceptions(), before + 1);
+  t.strictSame((await unreadOf(bert)).streams, [{ stream_id: channel, topic: "t", unread_message_ids: [ids[10]] }]);
+  await bert.post("/messages/flags", { op: "add", flag: "read", messages: [ids[10]] });
+  t.equal(exceptions(), before);
+});
+
+t.test(
+  "[behaviour 8] unread_msgs: direct, group and channel messages, mentions, muted places, in their order",
+  async (t) => {
+    const reader = await personOf(server, "reader");
+    const [quiet, loud] = [
+      await createChannel(owner, "quiet", [reader, anna]),
+      await createChannel(owner, "loud", [reader, anna]),
+    ];
+    await reader.post("/users/me/subscriptions/properties", {
+      subscription_data: [{ stream_id: quiet, property: "is_muted", value: true }],
+    });
+    const b = await anna.say(loud, "Beta", "x");
+    const a = await anna.say(loud, "alpha", "@**all**");
+    const q = await anna.say(quiet, "any", "@**all**");
+    const named = await anna.say(quiet, "any", "@**reader 0**");
+    const followed = await anna.say(quiet, "followed", "x");
+    await reader.post("/user_topics", { stream_id: quiet, topic: "followed", visibility_policy: 3 });
+    const empty = await anna.say(loud, "", "x");
+    const one = await direct(anna, [reader]);
+    const group = await direct(bert, [reader, anna]);
+    const own = await direct(reader, [reader]);
+    const people = [anna, bert, reader].map(({ userId }) => userId).sort((x, y) => x - y);
+    const pms = [
+      { other_user_id: anna.userId, sender_id: anna.userId, unread_message_ids: [one] },
+      { other_user_id: reader.userId, sender_id: reader.userId, unread_message_ids: [own] },
+    ].sort((x, y) => x.other_user_id - y.other_user_id);
+    const expected = {
+      count: 7,
+      pms,
+      huddles: [{ user_ids_string: people.join(","), unread_message_ids: [group] }],
+      streams: [
+        { stream_id: quiet, topic: "any", unread_message_ids: [q, named] },
+        { stream_id: quiet, topic: "followed", unread_message_ids: [followed] },
+        { stream_id: loud, topic: "", unread_message_ids: [empty] },
+        { stream_id: loud, topic: "alpha", unread_message_ids: [a] },
+        { stream_id: loud, topic: "Beta", unread_message_ids: [b] },
+      ],
+      mentions: [a, named],
+      old_unreads_missing: false,
+    };
+    t.strictSame(await unreadOf(reader, { client_capabilities: { empty_topic_name: true } }), expected);
+    t.match((await unreadOf(reader)).streams[2], { topic: "general chat" });
+    const one_only = await reader.register({ event_types: ["message"], fetch_event_types: ["message"] });
+    t.notOk("unread_msgs" in one_only, "only who asks for messages and for flags");
+  },
+);
+
+t.test("[behaviour 8] leaving marks as read, and who comes back begins anew", async (t) => {
+  const channel = await createChannel(owner, "left", [anna, bert]);
+  const id = await anna.say(channel, "t", "before");
+  const follower = await follow(bert);
+  await bert.delete("/users/me/subscriptions", { subscriptions: ["left"] });
+  t.strictSame(await flagsOf(bert, id), ["read"]);
+  const meanwhile = await anna.say(channel, "t", "meanwhile");
+  await bert.post("/users/me/subscriptions", { subscriptions: [{ name: "left" }] });
+  t.strictSame(await flagsOf(bert, id), ["read"]);
+  t.strictSame(await flagsOf(bert, meanwhile), ["read", "historical"]);
+  t.strictSame(await flagsOf(bert, await anna.say(channel, "t", "after")), []);
+  await follower.settled();
+  t.match(follower.ofType("update_message_flags"), [{ op: "add", flag: "read", messages: [id] }]);
+});
+
+t.test("[behaviour 2.20] what waited to be read before a deactivation waits after the return", async (t) => {
+  const away = await personOf(server, "away");
+  const channel = await createChannel(owner, "returned", [anna, away]);
+  const id = await anna.say(channel, "t", "before");
+  await owner.delete(`/users/${away.userId}`);
+  const meanwhile = await anna.say(channel, "t", "meanwhile");
+  await owner.post(`/users/${away.userId}/reactivate`);
+  t.strictSame(await flagsOf(away, id), []);
+  t.strictSame(await flagsOf(away, meanwhile), ["read", "historical"]);
+  t.strictSame((await unreadOf(away)).streams[0].unread_message_ids, [id]);
+});
+
+t.test("[behaviour 5.1] who is muted is read: what was there, what comes; what comes after is not", async (t) => {
+  const channel = await createChannel(owner, "muting", [anna, bert]);
+  const before = await anna.say(channel, "t", "before");
+  const follower = await follow(bert);
+  await bert.post(`/users/me/muted_users/${anna.userId}`);
+  const during = await anna.say(channel, "t", "during");
+  t.strictSame(await flagsOf(bert, before), ["read"]);
+  t.strictSame(await flagsOf(bert, during), ["read"]);
+  await follower.until(({ type, messages }) => type === "update_message_flags" && messages.includes(before));
+  await bert.delete(`/users/me/muted_users/${anna.userId}`);
+  t.strictSame(await flagsOf(bert, during), ["read"]);
+  t.strictSame(await flagsOf(bert, await anna.say(channel, "t", "after")), []);
+});
+
+t.test(
+  "[openapi send-message] read_by_sender says whether one's own message waits; else the program does",
+  async (t) => {
+    const send = (params: object, agent = "node") =>
+      anna.post(
+        "/messages",
+        { type: "channel", to: kitchen, topic: "own", content: "x", ...params },
+        { "User-Agent": agent },
+      );
+    const flags = async (params: object, agent?: string) => flagsOf(anna, (await send(params, agent)).body.id);
+    t.strictSame(await flags({ read_by_sender: true }), ["read"]);
+    t.strictSame(await flags({ read_by_sender: false }, "Mozilla/5.0"), []);
+    t.strictSame(await flags({}, "Mozilla/5.0"), ["read"]);
+    t.strictSame(await flags({}, "ZulipMobile/27.0"), ["read"]);
+    t.strictSame(await flags({}, "curl/8.0"), []);
+  },
+);
+
+t.test("[behaviour 5.2] has_alert_word: words on their own, in any case, as they were when it was sent", async (t) => {
+  const before = await anna.say(kitchen, "words", "the pizza is here");
+  await bert.post("/users/me/alert_words", { alert_words: ["Pizza", "new york"] });
+  const cases: [string, boolean][] = [
+    ["PIZZA!", true],
+    ["a pizza.", true],
+    ["to New York, now", true],
+    ["pizzas", false],
+    ["napizza", false],
+    ["new  york", false],
+  ];
+  for (const [content, isAlerted] of cases) {
+    const id = await anna.say(kitchen, "words", content);
+    t.strictSame(await flagsOf(bert, id), isAlerted ? ["has_alert_word"] : [], content);
+    t.strictSame(await flagsOf(anna, id), [], "nobody else");
+  }
+  t.strictSame(await flagsOf(bert, before), [], "it was sent before");
+  const id = await anna.say(kitchen, "words", "pizza");
+  await bert.delete("/users/me/alert_words", { alert_words: ["Pizza"] });
+  t.strictSame(await flagsOf(bert, id), ["has_alert_word"]);
+  await anna.patch(`/messages/${id}`, { content: "salad" });
+  t.strictSame(await flagsOf(bert, id), []);
+});
+
+t.test(
+  "[spec 2.9] topic_wildcard_mentioned: who has written in the topic, and wildcard_mentioned with it",
+  async (t) => {
+    const channel = await createChannel(owner, "topical", [anna, bert]);
+    await bert.say(channel, "t", "mine");
+    const id = await anna.say(channel, "t", "@**topic**");
+    t.strictSame(await flagsOf(bert, id), ["topic_wildcard_mentioned", "wildcard_mentioned"]);
+    t.strictSame(await flagsOf(anna, id), ["topic_wildcard_mentioned", "wildcard_mentioned"]);
+    const late = await personOf(server, "silent");
+    await late.post("/users/me/subscriptions", { subscriptions: [{ name: "topical" }] });
+    t.strictSame(await flagsOf(late, await anna.say(channel, "t", "@**topic**")), []);
+  },
+);
+
+t.test("[openapi get-read-receipts] who has read it, but who does not share it, and whom one mutes", async (t) => {
+  const people = await Promise.all(["r1", "r2", "r3"].map((name) => personOf(server, name)));
+  const [one, two, three] = people as [Client, Client, Client];
+  const channel = await createChannel(owner, "receipts", [anna, ...people]);
+  const id = await anna.say(channel, "t", "x");
+  const receipts = async (client: Client) => (await client.get(`/messages/${id}/read_receipts`)).body.user_ids;
+  t.strictSame(await receipts(anna), []);
+  for (const client of people) await markTopic(client, channel, "t");
+  t.strictSame(
+    await receipts(anna),
+    people.map(({ userId }) => userId).sort((a, b) => a - b),
+  );
+  t.ok((await receipts(one)).includes(one.userId), "oneself, too");
+  await two.patch("/settings", { send_read_receipts: false });
+  t.notOk((await receipts(anna)).includes(two.userId));
+  await three.post(`/users/me/muted_users/${anna.userId}`);
+  t.strictSame(await receipts(anna), [one.userId], "nobody who has muted the caller");
+  t.strictSame((await receipts(three)).includes(anna.userId), false);
+  const late = await personOf(server, "latereader");
+  await late.post("/users/me/subscriptions", { subscriptions: [{ name: "receipts" }] });
+  t.strictSame(await receipts(anna), [one.userId], "nobody who did not receive it");
+  const secret = await createChannel(owner, "unread secret", [anna], { invite_only: true });
+  const hidden = await anna.say(secret, "t", "x");
+  for (const out of [hidden, 999_999]) {
+    t.strictSame(outcome(await one.get(`/messages/${out}/read_receipts`)), refusal("Invalid message(s)"));
+  }
+  setRealmSettings(server, { enable_read_receipts: false });
+  const refused = refusal("Read receipts are disabled in this organization.");
+  t.strictSame(outcome(await anna.get(`/messages/${id}/read_receipts`)), refused);
+  setRealmSettings(server, { enable_read_receipts: true });
+});
+
+t.test("[S3] receipts of a channel with more people than one pass looks at", async (t) => {
+  const many = await crowd(server, "crowd", limits.read_receipts_per_pass_max + 1);
+  const made = await owner.post("/channels/create", { name: "crowded", subscribers: [anna.userId, ...many] });
+  const id = await anna.say(made.body.id, "t", "x");
+  t.strictSame((await anna.get(`/messages/${id}/read_receipts`)).body.user_ids, []);
+});
+
+t.test("[roles] guests mark what they can read", async (t) => {
+  const guest = await personOf(server, "guest", roles.guest);
+  const channel = await createChannel(owner, "guests", [anna, guest]);
+  const id = await anna.say(channel, "t", "x");
+  t.equal((await markTopic(guest, channel, "t")).status, 200);
+  t.strictSame(await flagsOf(guest, id), ["read"]);
+  t.strictSame(outcome(await markTopic(guest, kitchen, "soup")), refusal("Invalid channel ID"));
+});
+
+t.test(
+  "[M1, M3] what was read, starred and marked is so after a restart, and what was to be told is told",
+  async (t) => {
+    const first = await startTestServer(t);
+    const reader = await personOf(first, "reader");
+    const channel = await createChannel(first.owner, "kept", [reader]);
+    const [one = 0, two = 0, three = 0] = await flood(first, channel, "t", limits.read_rows_inline_max + 5);
+    await reader.post("/messages/flags", { op: "add", flag: "starred", messages: [one] });
+    const { queue_id, last_event_id } = await reader.register({ event_types: types, fetch_event_types: types });
+    await markTopic(reader, channel, "t");
+    await reader.post("/messages/flags", { op: "remove", flag: "read", messages: [two] });
+    await first.stop();
+    const second = await startTestServer(t, { dataDir: first.dataDir });
+    const again = new (reader.constructor as typeof Client)(second.url, reader.account);
+    t.strictSame(await flagsOf(again, one), ["read", "starred"]);
+    t.strictSame(await flagsOf(again, two), []);
+    t.strictSame(await flagsOf(again, three), ["read"]);
+    const state = await again.register({ fetch_event_types: [...types, "starred_messages"] });
+    t.match(state, { starred_messages: [one], unread_msgs: { count: 1 } });
+    const follower = new Follower(again, { queue_id, last_event_id });
+    await follower.until(({ op, messages }) => op === "add" && messages.includes(three));
+    await follower.settled();
+    const about = follower.ofType("update_message_flags").filter(({ messages }) => messages.includes(two));
+    t.equal(about.at(-1).op, "remove", "who has marked it as unread since is not told of the past");
+  },
+);

@@ -1,0 +1,42 @@
+/** A store from before there was read state: its indexes are completed, and nobody finds old messages unread. */
+import { join } from "node:path";
+import t from "tap";
+import type { MessageIndexRecord } from "../../schemas/records.ts";
+import { openEnvironment } from "../../src/store/environment.ts";
+import { Client } from "../support/client.ts";
+import { createChannel, personOf } from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+
+t.test("[issue 7] a store of version 2 is upgraded when its realm opens", async (t) => {
+  const first = await startTestServer(t);
+  const anna = await personOf(first, "anna");
+  const channel = await createChannel(first.owner, "kitchen", [anna]);
+  const id = await first.owner.say(channel, "old", "@**anna 0**");
+  const direct = await first.owner.post("/messages", { type: "direct", to: [anna.userId], content: "old" });
+  await first.stop();
+
+  const environment = openEnvironment(join(first.dataDir, "realms", "1"));
+  // A row as it was written then: without the fields of today.
+  const former = {} as unknown as MessageIndexRecord;
+  environment.transaction(() => {
+    for (const { key } of environment.rows("conversationMessages", { limit: 100 })) {
+      environment.put("conversationMessages", key, former);
+    }
+    for (const { key, row } of environment.rows("channelMessages", { limit: 100 })) {
+      environment.put("channelMessages", key, { conversationId: row.conversationId, ...former });
+    }
+    for (const { key } of environment.rows("readStates", { limit: 100 })) environment.remove("readStates", key);
+    environment.put("meta", "version", { value: 2 });
+  });
+  await environment.close();
+
+  const second = await startTestServer(t, { dataDir: first.dataDir });
+  const again = new Client(second.url, anna.account);
+  const types = ["message", "update_message_flags"];
+  const unread = async () =>
+    (await again.register({ fetch_event_types: types }))["unread_msgs"] as { count: number; mentions: number[] };
+  t.strictSame((await unread()).count, 0);
+  await again.post("/messages/flags", { op: "remove", flag: "read", messages: [id, direct.body.id] });
+  const { count, mentions } = await unread();
+  t.strictSame([count, mentions], [2, [id]]);
+});
