@@ -8,6 +8,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { isRunning, thisProcess } from "../../src/store/data-lock.ts";
+import { storeVersion } from "../../src/store/migrations.ts";
 import { DataFolderInUse, RootStore, StoreTooNew } from "../../src/store/root.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
@@ -91,7 +92,7 @@ t.test(
     await raw.close();
     t.throws(
       () => RootStore.open(folder),
-      new StoreTooNew("the data has version 99, this program knows 2: use the newer program"),
+      new StoreTooNew(`the data has version 99, this program knows ${storeVersion}: use the newer program`),
     );
   },
 );
