@@ -112,7 +112,9 @@ function sightOf(view: View, targets: readonly Target[], isInAfter: boolean): Ef
 }
 
 function joinEffects(view: View, { channel, userIds, color }: Target): Effect[] {
-  const ids = ascending(userIds.filter((id) => !view.subscriptions.isSubscribed(id, channel.id)));
+  // Between slices of a large change somebody may have been deactivated: who comes back finds what was there before.
+  const joining = userIds.filter((id) => view.users.get(id)?.isActive === true);
+  const ids = ascending(joining.filter((id) => !view.subscriptions.isSubscribed(id, channel.id)));
   if (ids.length === 0) return [];
   const unaware = ids.filter((id) => isUnaware(view, id, channel));
   // The count of this moment: what is replayed later must not count twice what the following peer events add.

@@ -179,3 +179,22 @@ t.test(
     }
   },
 );
+
+t.test(
+  "[M7, behaviour 2.20] who is deactivated between two slices does not join, and receives nothing meanwhile",
+  async (t) => {
+    const { dispatcher, view } = realmOf(server);
+    const left = people.slice(0, size + 1);
+    const leaver = left.at(-1) ?? 0;
+    const creation = dispatcher.ask(
+      command({ actor: "realm" }, "channel.create", plainChannel("left meanwhile", left), owner.userId),
+    );
+    const deactivation = dispatcher.ask(
+      command({ actor: "realm" }, "user.deactivate", { userId: leaver, comment: null }, owner.userId),
+    );
+    await Promise.all([creation, deactivation]);
+    const id = view.channels.byName("left meanwhile")?.id ?? 0;
+    t.equal(view.subscriptions.ofChannel(id).size, size);
+    t.equal(view.subscriptions.get(leaver, id), undefined);
+  },
+);
