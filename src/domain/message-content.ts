@@ -23,10 +23,14 @@ export function readContent(raw: string): string | Refusal {
   return raw.trim() === "" ? refuse.badRequest("Message must not be empty") : cutContent(raw);
 }
 
-/** Parses a message as its writer means it: with the organization's linkifiers and the writer's emoticons. */
-export function parseMessage(view: View, writer: UserRecord, content: string): ParsedContent {
+/**
+ * Parses a message as its writer means it: with the organization's linkifiers and the writer's emoticons.
+ * @param siteUrl how the writer calls this server: links into it become relative (behaviour 5.8)
+ */
+export function parseMessage(view: View, writer: UserRecord, content: string, siteUrl: string): ParsedContent {
   return parseContent(content, {
     linkifiers: view.linkifiers,
     translateEmoticons: userSetting(writer, "translate_emoticons"),
+    realmUrl: siteUrl,
   });
 }

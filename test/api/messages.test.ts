@@ -348,3 +348,19 @@ t.test(
     t.equal(rush.first_message_id, Math.min(...ids));
   },
 );
+
+t.test(
+  "[behaviour 5.8] a link into one's own organization is kept relative, sent, edited or shown before; others stay",
+  async (t) => {
+    const content = `[foo](${server.url}/#narrow/channel/1-x) ${server.url}/#narrow/is/dm https://elsewhere.example/#narrow/is/dm`;
+    const shown =
+      '<p><a href="#narrow/channel/1-x">foo</a> ' +
+      `<a href="#narrow/is/dm">${server.url}/#narrow/is/dm</a> ` +
+      '<a href="https://elsewhere.example/#narrow/is/dm">https://elsewhere.example/#narrow/is/dm</a></p>';
+    t.equal((await owner.post("/messages/render", { content })).body.rendered, shown);
+    const id = await owner.say("general", "links", content);
+    t.equal((await owner.get(`/messages/${id}`)).body.message.content, shown);
+    await owner.patch(`/messages/${id}`, { content: `again ${content}` });
+    t.equal((await owner.get(`/messages/${id}`)).body.message.content, shown.replace("<p>", "<p>again "));
+  },
+);

@@ -2,20 +2,18 @@
 import { command } from "../../../actors/commands.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { deleteMessage, getMessageHistory, updateMessage } from "../../../schemas/message-changes.ts";
-import type { UserRecord } from "../../../schemas/records.ts";
 import { cutContent, parseMessage } from "../../domain/message-content.ts";
 import { canReadMessage } from "../../domain/permissions.ts";
 import { realmSetting } from "../../domain/realm-settings.ts";
-import type { View } from "../../domain/view.ts";
 import { messageHistory } from "../../queries/message-history.ts";
-import { bind, callerOf } from "../../runtime/calls.ts";
+import { bind, type Call, callerOf } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
 
 export const messageChangeRoutes = [
   bind(updateMessage, (call) => {
     const caller = callerOf(call);
     const { params } = call;
-    const content = params.content === undefined ? null : readEdit(call.realm.view, caller, params.content);
+    const content = params.content === undefined ? null : readEdit(call, params.content);
     if (content !== null && "kind" in content) return content;
     const edit = {
       content,
@@ -51,8 +49,8 @@ export const messageChangeRoutes = [
 ];
 
 /** What is blank says that there was something (public API: "(deleted)"). */
-function readEdit(view: View, sender: UserRecord, raw: string) {
+function readEdit(call: Call, raw: string) {
   if (raw.includes("\0")) return refuse.badRequest("Message must not contain null bytes") satisfies Refusal;
   const text = raw.trim() === "" ? "(deleted)" : cutContent(raw);
-  return { text, parsed: parseMessage(view, sender, text) };
+  return { text, parsed: parseMessage(call.realm.view, callerOf(call), text, call.siteUrl) };
 }

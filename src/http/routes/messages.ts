@@ -31,7 +31,7 @@ export const messageRoutes = [
       ? channelAddress(realm.view, sender, params)
       : directAddress(realm.view, sender, params.to);
     if ("kind" in to) return to;
-    const parsed = parseMessage(realm.view, sender, content);
+    const parsed = parseMessage(realm.view, sender, content, call.siteUrl);
     return realm.dispatcher.ask(
       command(
         to,
@@ -55,7 +55,8 @@ export const messageRoutes = [
     const caller = callerOf(call);
     const content = readContent(call.params.content);
     if (typeof content !== "string") return content;
-    return ok({ rendered: resolveContent(parseMessage(view, caller, content), mentionResolver(view, caller)).html });
+    const parsed = parseMessage(view, caller, content, call.siteUrl);
+    return ok({ rendered: resolveContent(parsed, mentionResolver(view, caller)).html });
   }),
 ];
 
