@@ -22,6 +22,14 @@ const abandonments: { readonly [T in CommandType]?: (dead: Command<T>) => Abando
   "retention.sweep": ({ to }) => ({ ...none, tell: command(to, "retention.abandon", {}, null) }),
   "message-flags.continue": ({ params: { progress } }) =>
     progress.waiting === null ? none : { tickets: [progress.waiting.ticket], boot: progress.waiting.boot, tell: null },
+  "scheduled-messages.due": ({ params: { userId, id, timer } }) => ({
+    ...none,
+    tell: command({ actor: "user", id: userId }, "scheduled-messages.give-up", { id, timer }, null),
+  }),
+  "reminders.due": ({ params: { userId, id } }) => ({
+    ...none,
+    tell: command({ actor: "user", id: userId }, "reminders.give-up", { id }, null),
+  }),
   "topic-deletion.continue": ({ to }) => ({ ...none, tell: command(to, "topic-deletion.abandon", {}, null) }),
 };
 

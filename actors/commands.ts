@@ -4,12 +4,16 @@
  */
 
 import type { RealmGroupSettingName } from "../schemas/group-settings.ts";
+import type { ReportType } from "../schemas/message-reports.ts";
+import type { AttachmentRecord } from "../schemas/records.ts";
 import type { GroupSettingChange, Role } from "../schemas/types.ts";
+import type { WebhookFailure } from "../schemas/webhooks.ts";
 import type { ParsedContent } from "../src/domain/markdown/render.ts";
 import type {
   ChannelCreate,
   ChannelUpdate,
   FolderDescription,
+  InactivityLook,
   MembershipChange,
   SubscribeRequest,
   SubscriptionSetting,
@@ -17,7 +21,9 @@ import type {
   TopicMove,
   UserTopicChange,
 } from "./commands/channels.ts";
+import type { InvitesCommandParams } from "./commands/invites.ts";
 import type { EmojiWish, MessageEdit, MessageMove } from "./commands/messages.ts";
+import type { MissedMessageParams } from "./commands/missed-messages.ts";
 import type {
   BotCreate,
   BotUpdate,
@@ -32,6 +38,7 @@ import type {
   UserUpdate,
 } from "./commands/people.ts";
 import type { ReadCommandParams } from "./commands/read-state.ts";
+import type { ScheduledCommandParams } from "./commands/scheduled.ts";
 import type { GroupCreate, GroupMembersChange, GroupMembersRest, GroupUpdate } from "./commands/user-groups.ts";
 import type { Ticket } from "./effects.ts";
 
@@ -51,12 +58,21 @@ export type Address =
   | { readonly actor: "topic-deletion"; readonly channelId: number; readonly topic: string }
   | { readonly actor: "retention" }
   | { readonly actor: "mail"; readonly id: number }
+  | { readonly actor: "invitation"; readonly id: number }
+  | { readonly actor: "webhook"; readonly botId: number; readonly id: number }
   | { readonly actor: "presence"; readonly userId: number }
   | { readonly actor: "typing"; readonly conversation: string };
 
 /** A linkifier as a request describes it. */
 export interface LinkifierDraft {
   readonly pattern: string;
+  readonly urlTemplate: string;
+}
+
+/** A code playground as a request describes it. */
+export interface PlaygroundDraft {
+  readonly name: string;
+  readonly language: string;
   readonly urlTemplate: string;
 }
 
@@ -87,20 +103,33 @@ export interface MessagePost {
   readonly mentionsAs?: number;
   /** A notice that a topic was resolved or unresolved: whoever changes their mind at once takes it away again. */
   readonly isResolveNotice?: true;
+  /** For whom such a notice is unread; without it, for everybody. */
+  readonly unreadByIds?: readonly number[];
   /** Who knows what the bot says, because they did it: for them it is read (behaviour 2.3 e). */
   readonly readById?: number;
+  /** The message that called an outgoing webhook, whose answer this is: if it is refused, the bot's owner is told. */
+  readonly answersMessageId?: number;
 }
+
+/** What a webhook's receiver wants its bot to say. */
+export type WebhookReply = Pick<MessagePost, "content" | "parsed">;
 
 export type TypingTarget =
   | { readonly kind: "direct"; readonly userIds: readonly number[] }
-  | { readonly kind: "channel"; readonly channelId: number; readonly topic: string };
+  | { readonly kind: "channel"; readonly channelId: number; readonly topic: string }
+  /** In the edit of a message. */
+  | { readonly kind: "edit"; readonly messageId: number };
 
 export interface TopicDeletionRequest {
   readonly deadline: number;
 }
 
 /** What each type of command carries. */
-export interface CommandParams extends ReadCommandParams {
+export interface CommandParams
+  extends ReadCommandParams,
+    ScheduledCommandParams,
+    InvitesCommandParams,
+    MissedMessageParams {
   "realm.found": {
     readonly label: string;
     readonly name: string;
@@ -138,6 +167,8 @@ export interface CommandParams extends ReadCommandParams {
   "linkifier.update": LinkifierDraft & { readonly id: number };
   "linkifier.remove": { readonly id: number };
   "linkifier.reorder": { readonly order: readonly number[] };
+  "playground.add": PlaygroundDraft;
+  "playground.remove": { readonly id: number };
   "group.create": GroupCreate;
   "group.update": GroupUpdate;
   "group.deactivate": { readonly groupId: number };
@@ -154,6 +185,7 @@ export interface CommandParams extends ReadCommandParams {
   };
   "channel-folder.reorder": { readonly order: readonly number[] };
   "channel.update": ChannelUpdate;
+  "channels.tell-inactive": InactivityLook;
   "channel.archive": { readonly channelId: number };
   "members.change": MembershipChange;
   "subscriptions.add": SubscribeRequest;
@@ -169,6 +201,10 @@ export interface CommandParams extends ReadCommandParams {
   /** `isMove`: clients saw no message come that would be the first. */
   "channel.find-first-message": { readonly channelId: number };
   "presence.persist": { readonly rows: readonly unknown[] };
+  /** `day`: since 1970, UTC. */
+  "inputs.persist": {
+    readonly counts: readonly { readonly day: number; readonly userId: number; readonly reports: number }[];
+  };
   /** `login`: the key is for somebody who logs in just now. */
   "user.api-key.add": { readonly hash: string; readonly login?: Login };
   "user.email-change.request": { readonly newEmail: string; readonly keyHash: string; readonly link: string };
@@ -178,8 +214,18 @@ export interface CommandParams extends ReadCommandParams {
   /** `reason` names codes only, never content (S2). */
   "mail.failed": { readonly isPermanent: boolean; readonly reason: string };
   "mail.due": Record<string, never>;
+  /** null: nothing is to be said. */
+  "webhook.answered": { readonly reply: WebhookReply | null };
+  /** `status` of the answer; 0: there was none. */
+  "webhook.failed": { readonly failure: WebhookFailure; readonly status: number };
+  "webhook.due": Record<string, never>;
   /** `file` as in the row (schemas/files.ts), without the realm's id; null: the picture made from the address. */
   "user.avatar.set": { readonly file: string | null };
+  /** The file is on disk under its name (schemas/files.ts). `quotaBytes`: for all files of the organization; null: none. */
+  "attachment.add": Pick<AttachmentRecord, "file" | "name" | "size" | "image"> & { readonly quotaBytes: number | null };
+  "attachment.remove": { readonly attachmentId: number };
+  "attachment.expire": { readonly attachmentId: number; readonly unclaimedSince: number };
+  "attachments.recount": { readonly attachmentIds: readonly number[] };
   "emoji.add": { readonly name: string; readonly file: string; readonly stillFile: string | null };
   "emoji.deactivate": { readonly name: string };
   "status.update": StatusChange;
@@ -213,6 +259,7 @@ export interface CommandParams extends ReadCommandParams {
   "message.post": MessagePost;
   "message.edit": MessageEdit;
   "message.delete": Record<string, never>;
+  "message.report": { readonly reportType: ReportType; readonly description: string };
   "reaction.add": EmojiWish & { readonly name: string };
   "reaction.remove": EmojiWish;
   /** Messages that come to the conversation from another one, in batches. */
@@ -220,7 +267,7 @@ export interface CommandParams extends ReadCommandParams {
   /** The conversation's new name, told for the next messages of it. */
   "topic.tell-rename": MessageMove;
   /** After everything else that the move brings about: then its request is answered. */
-  "topic.move-ended": Pick<MessageMove, "moveId" | "waiting">;
+  "topic.move-ended": Pick<MessageMove, "moveId" | "waiting" | "detachedUploads">;
   "topic.recount": Record<string, never>;
   "topic-deletion.request": TopicDeletionRequest;
   "topic-deletion.continue": Record<string, never>;

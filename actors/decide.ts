@@ -67,19 +67,33 @@ interface ActionArguments<C> {
   };
 }
 
+/** A decision with what every decision is under, without the machine around it. */
+export type Hosted = (context: never, event: CommandEvent) => Outcome;
+
+const hosted = new WeakMap<object, Hosted>();
+
+/** The decision that an action of a machine carries out; undefined: it is another action. */
+export function hostedBy(action: unknown): Hosted | undefined {
+  return typeof action === "function" ? hosted.get(action) : undefined;
+}
+
 /** The two actions that a machine with context `C` is made of. */
 export function hosting<C extends MachineContext>() {
   return {
     /** Carries out a decision. */
     decide<T extends CommandType>(decision: Decision<C, T>): HostAction<C> {
-      return hostAction<C>(({ context, event, enqueue }) => {
-        const { command, view } = event;
+      const decideOn = (context: C, { command, view }: CommandEvent): Outcome<C> => {
         // Between the request and its turn the caller may have been deactivated: the line decides (M7).
         const isGone = command.callerId !== null && view.users.get(command.callerId)?.isActive !== true;
-        const outcome = isGone ? refuse.userDeactivated() : decision(context, command as Command<T>, view);
+        return isGone ? refuse.userDeactivated() : decision(context, command as Command<T>, view);
+      };
+      const action = hostAction<C>(({ context, event, enqueue }) => {
+        const outcome = decideOn(context, event);
         if (outcome.kind === "done" && outcome.context !== undefined) enqueue.assign(outcome.context);
         enqueue.emit({ type: "outcome", outcome });
       });
+      hosted.set(action, decideOn);
+      return action;
     },
     /** For the root's "*": an event that no state names is a bug of the sender, never silence (style.md, XState). */
     notUnderstood: hostAction<C>(({ event }) => {

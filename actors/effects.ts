@@ -1,6 +1,6 @@
 /**
- * What a decision may want from the world: the closed list. Effects are data; the runtime carries them out in one
- * nested transaction per command, and answers and publishes only after the turn's flush (M1, M2).
+ * What a decision may want from the world: the closed list. Effects are data; the runtime carries them out
+ * whole or not at all, and answers and publishes only after the turn's flush (M1, M2).
  */
 import type { Audience, CounterName, KeyOf, RowOf, TableName } from "../schemas/records.ts";
 import type { Command } from "./commands.ts";

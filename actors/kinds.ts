@@ -4,19 +4,22 @@
  */
 import type { AnyStateMachine } from "xstate";
 import { fold } from "../schemas/fold.ts";
-import type { SnapshotRecord } from "../schemas/records.ts";
+import type { KeyOf, SnapshotRecord } from "../schemas/records.ts";
 import type { View } from "../src/domain/view.ts";
 import type { Address } from "./commands.ts";
+import type { DeliveryContext } from "./delivery.ts";
 import { type Effect, effects } from "./effects.ts";
-import { type MailContext, mailMachine } from "./mail/machine.ts";
+import { type InvitationContext, invitationMachine } from "./invitation/machine.ts";
+import { mailMachine } from "./mail/machine.ts";
 import { presenceMachine } from "./presence/machine.ts";
 import { realmMachine, realmMachineVersion } from "./realm/machine.ts";
 import { initialRetention, retentionMachine, retentionMachineVersion } from "./retention/machine.ts";
+import { contextOf, conversationIdOf, emptyContext } from "./topic/context.ts";
 import { type TopicContext, topicMachine, topicMachineVersion } from "./topic/machine.ts";
-import { directName } from "./topic/messages.ts";
 import { topicDeletionMachine, topicDeletionMachineVersion } from "./topic-deletion/machine.ts";
 import { typingMachine } from "./typing/machine.ts";
 import { userMachine, userMachineVersion } from "./user/machine.ts";
+import { webhookMachine } from "./webhook/machine.ts";
 
 export interface PlainSnapshot {
   readonly state: string;
@@ -109,22 +112,9 @@ const topicKind: ActorKind = {
     const id = conversationIdOf(address, view);
     const row = id === null ? undefined : view.row("conversations", id);
     if (row === undefined) return null;
-    const { channelId, topic, userIds, lastMessageId, renames, movingId } = row;
-    const context: TopicContext = { id: row.id, channelId, topic, userIds, lastMessageId, renames, movingId };
-    return migrate({ version: row.version, state: row.state, context }, topicMachineVersion, {});
+    return migrate({ version: row.version, state: row.state, context: contextOf(row) }, topicMachineVersion, {});
   },
-  initial(address) {
-    const context: TopicContext = {
-      id: null,
-      channelId: address.actor === "topic" ? address.channelId : null,
-      topic: address.actor === "topic" ? address.topic : "",
-      userIds: address.actor === "direct" ? address.userIds : null,
-      lastMessageId: 0,
-      renames: 0,
-      movingId: null,
-    };
-    return { state: "empty", context };
-  },
+  initial: (address) => ({ state: "empty", context: emptyContext(address) }),
   save(_address, before, after) {
     const context = after.context as TopicContext;
     const formerId = (before.context as TopicContext).id;
@@ -138,32 +128,37 @@ function conversationKey(id: number): string {
   return `conversation:${id}`;
 }
 
-function conversationIdOf(address: Address, view: View): number | null {
-  switch (address.actor) {
-    case "conversation":
-      return address.id;
-    case "message":
-      return view.row("messages", address.id)?.conversationId ?? null;
-    case "topic":
-      return view.row("topicNames", [address.channelId, fold(address.topic)])?.id ?? null;
-    case "direct":
-      return view.row("directNames", directName(address.userIds))?.id ?? null;
-    default:
-      throw new Error(`${address.actor} is no conversation`);
-  }
+/** What is on its way: its row is the snapshot. Who has none is over, and how it ended matters to nobody any more. */
+function deliveryKind<T extends "mails" | "webhookDeliveries">(
+  machine: AnyStateMachine,
+  table: T,
+  rowKey: (address: never) => KeyOf<T>,
+): ActorKind {
+  return {
+    machine,
+    isVolatile: false,
+    keyOf: (address) => `${machine.id}:${rowKey(address as never)}`,
+    keyAfter: (key) => key,
+    load(address, view) {
+      const context: DeliveryContext = { fate: "pending" };
+      return view.row(table, rowKey(address as never)) === undefined ? null : { state: "pending", context };
+    },
+    initial: () => ({ state: "sent", context: { fate: "sent" } satisfies DeliveryContext }),
+    save: () => [],
+  };
 }
 
-/** A mail's row is its snapshot: who has none is over, and how it ended matters to nobody any more. */
-const mailKind: ActorKind = {
-  machine: mailMachine,
+/** An invitation's row has its state; decisions write it. */
+const invitationKind: ActorKind = {
+  machine: invitationMachine,
   isVolatile: false,
-  keyOf: (address) => `mail:${(address as AddressOf<"mail">).id}`,
+  keyOf: (address) => `invitation:${(address as AddressOf<"invitation">).id}`,
   keyAfter: (key) => key,
   load(address, view) {
-    const context: MailContext = { fate: "pending" };
-    return view.row("mails", (address as AddressOf<"mail">).id) === undefined ? null : { state: "pending", context };
+    const row = view.row("invitations", (address as AddressOf<"invitation">).id);
+    return row === undefined ? null : { state: row.state, context: { fate: row.state } satisfies InvitationContext };
   },
-  initial: () => ({ state: "sent", context: { fate: "sent" } satisfies MailContext }),
+  initial: () => ({ state: "unknown", context: { fate: "unknown" } satisfies InvitationContext }),
   save: () => [],
 };
 
@@ -193,7 +188,9 @@ export const actorKinds: Readonly<Record<Address["actor"], ActorKind>> = {
     state: "idle",
     context: initialRetention,
   }),
-  mail: mailKind,
+  invitation: invitationKind,
+  mail: deliveryKind(mailMachine, "mails", (to: AddressOf<"mail">) => to.id),
+  webhook: deliveryKind(webhookMachine, "webhookDeliveries", (to: AddressOf<"webhook">) => [to.botId, to.id]),
   presence: volatileKind(presenceMachine, (to: AddressOf<"presence">) => `presence:${to.userId}`, {
     state: "offline",
     context: { activeUntil: 0, idleUntil: 0 },

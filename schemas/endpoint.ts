@@ -45,8 +45,8 @@ export interface EndpointDeclaration<P extends TProperties, R extends TPropertie
 }
 
 export interface UploadDeclaration {
-  /** Of one file. */
-  readonly bytesMax: number;
+  /** Of one file. null: it goes to disk as it comes, and the server's configuration says how large it may be. */
+  readonly bytesMax: number | null;
 }
 
 export interface Endpoint<P extends TProperties = TProperties, R extends TProperties = TProperties>

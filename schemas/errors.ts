@@ -43,6 +43,10 @@ export const errorCodes = {
     meaning:
       "Only the newest messages of the topic may be moved (`first_message_id_allowed_to_move`, and how many of how many).",
   },
+  INVITATION_FAILED: {
+    status: 400,
+    meaning: "Nobody was invited: addresses that cannot be (`errors`), or too many in a day (`daily_limit_reached`).",
+  },
   REACTION_ALREADY_EXISTS: { status: 400, meaning: "The caller has reacted with this emoji already." },
   REACTION_DOES_NOT_EXIST: { status: 400, meaning: "The caller has not reacted with this emoji." },
   BAD_EVENT_QUEUE_ID: { status: 400, meaning: "The queue is gone or not the caller's: register again (`queue_id`)." },
@@ -67,6 +71,8 @@ export interface Refusal {
 function refusal(code: ErrorCode, msg: string, fields?: Readonly<Record<string, unknown>>): Refusal {
   return fields === undefined ? { kind: "refused", code, msg } : { kind: "refused", code, msg, fields };
 }
+
+const nothingSent = { sent_invitations: false, license_limit_reached: false } as const;
 
 /** Every refusal that the server can give, by name; messages as in spec 7, then as the public API has them. */
 export const refuse = {
@@ -140,6 +146,7 @@ export const refuse = {
       entity,
     });
   },
+  deliveryNotInFuture: () => refusal("BAD_REQUEST", "Scheduled delivery time must be in the future."),
   draftsNotKept: () => refusal("BAD_REQUEST", "User has disabled synchronizing drafts."),
   noSuchUser: () => refusal("BAD_REQUEST", "No such user"),
   channelWildcardNotAllowed: () =>
@@ -157,6 +164,15 @@ export const refuse = {
         total_messages_in_topic: total,
       },
     ),
+  /** @param errors for each address: what is wrong, and whether its account is deactivated */
+  invitationFailed: (msg: string, errors: readonly (readonly [string, string, boolean])[]) =>
+    refusal("INVITATION_FAILED", msg, { errors, ...nothingSent, daily_limit_reached: false }),
+  invitationLimitReached: () =>
+    refusal("INVITATION_FAILED", "You have reached the limit of invitations for one day. No invites were sent.", {
+      errors: [],
+      ...nothingSent,
+      daily_limit_reached: true,
+    }),
   reactionAlreadyExists: () => refusal("REACTION_ALREADY_EXISTS", "Reaction already exists."),
   reactionDoesNotExist: () => refusal("REACTION_DOES_NOT_EXIST", "Reaction doesn't exist."),
   badEventQueueId: (queueId: string) =>

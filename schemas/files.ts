@@ -1,7 +1,8 @@
 /**
  * Names of the files that rows claim (architecture, Files). A file's name is random, so it changes with the content, and says
- * nothing of whose it is. `avatars/<name>` and `emoji/<name>` are names in the realm's folder; clients get addresses.
+ * nothing of whose it is. `avatars/<name>`, `emoji/<name>` and `uploads/<name>` are names in the realm's folder; clients get addresses.
  */
+import type { AttachmentRecord } from "./records/attachments.ts";
 import type { RealmEmojiRecord, UserRecord } from "./records/people.ts";
 
 /** What a name in a realm's folder looks like: one folder, one file, nothing that could lead out of it. */
@@ -28,7 +29,29 @@ export function emojiFiles(emoji: Pick<RealmEmojiRecord, "file" | "stillFile">):
   return emoji.stillFile === null ? [name] : [name, `emoji/${emoji.stillFile}`];
 }
 
-/** Every file that rows claim. */
+/** The file of an attachment. No ending says what is in it. */
+export function uploadName(file: string): string {
+  return `${uploadFolder}${file}${uploadEnding}`;
+}
+
+/** The other way round; null: not a name of an attachment's file. */
+export function uploadedFile(name: string): string | null {
+  const isUpload = name.startsWith(uploadFolder) && name.endsWith(uploadEnding);
+  return isUpload ? name.slice(uploadFolder.length, -uploadEnding.length) : null;
+}
+
+const uploadFolder = "uploads/";
+const uploadEnding = ".bin";
+
+/** Where files are served, outside the API. */
+export const uploadsPath = "/user_uploads/";
+
+/** `<realm>/<two digits>/<the others>/<name>`: what follows `uploadsPath` in an attachment's address. */
+export function pathIdOf(realmId: number, { file, pathName }: Pick<AttachmentRecord, "file" | "pathName">): string {
+  return `${realmId}/${file.slice(0, 2)}/${file.slice(2)}/${pathName}`;
+}
+
+/** Every picture that rows claim. */
 export function claimedFiles(users: Iterable<UserRecord>, emoji: Iterable<RealmEmojiRecord>): Set<string> {
   const claimed = new Set<string>();
   for (const user of users) for (const name of avatarFiles(user.avatarFile)) claimed.add(name);

@@ -1,5 +1,6 @@
 /** Every operation of the server: one list for the router, the reference, the fuzz and the differential test. */
 import { addAlertWords, getAlertWords, removeAlertWords } from "./alert-words.ts";
+import { getAttachments, getFileTemporaryUrl, removeAttachment, uploadFile } from "./attachments.ts";
 import { fetchApiKey, regenerateApiKey } from "./authentication.ts";
 import { deleteAvatar, uploadAvatar } from "./avatars.ts";
 import { createBot, deactivateBot, getBots, regenerateBotKey, updateBot } from "./bots.ts";
@@ -23,6 +24,7 @@ import { addDefaultChannel, removeDefaultChannel } from "./default-channels.ts";
 import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
+import { createInviteLink, getInvites, resendInvite, revokeInvite, revokeInviteLink, sendInvites } from "./invites.ts";
 import { addLinkifier, getLinkifiers, removeLinkifier, reorderLinkifiers, updateLinkifier } from "./linkifiers.ts";
 import { deleteMessage, getMessageHistory, updateMessage } from "./message-changes.ts";
 import {
@@ -33,6 +35,7 @@ import {
   updateMessageFlags,
   updateMessageFlagsForNarrow,
 } from "./message-flags.ts";
+import { reportMessage } from "./message-reports.ts";
 import {
   checkMessagesMatchNarrow,
   getMessage,
@@ -43,7 +46,14 @@ import {
 } from "./messages.ts";
 import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, editNavigationView, getNavigationViews, removeNavigationView } from "./navigation-views.ts";
-import { setTypingStatus, updatePresence } from "./presence.ts";
+import { addPlayground, removePlayground } from "./playgrounds.ts";
+import {
+  getPresence,
+  getUserPresence,
+  setTypingStatus,
+  setTypingStatusForMessageEdit,
+  updatePresence,
+} from "./presence.ts";
 import {
   createProfileField,
   deleteProfileField,
@@ -56,7 +66,14 @@ import {
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
 import { addReaction, removeReaction } from "./reactions.ts";
 import { updateRealm } from "./realm-settings.ts";
+import { createReminder, deleteReminder, getReminders } from "./reminders.ts";
 import { createSavedSnippet, deleteSavedSnippet, editSavedSnippet, getSavedSnippets } from "./saved-snippets.ts";
+import {
+  createScheduledMessage,
+  deleteScheduledMessage,
+  getScheduledMessages,
+  updateScheduledMessage,
+} from "./scheduled-messages.ts";
 import { getServerSettings } from "./server.ts";
 import {
   updateDisplaySettings,
@@ -74,6 +91,7 @@ import {
   updateSubscriptionSettings,
   updateSubscriptions,
 } from "./subscriptions.ts";
+import { getUsage } from "./usage.ts";
 import {
   createUserGroup,
   deactivateUserGroup,
@@ -98,6 +116,7 @@ import {
   updateUser,
   updateUserByEmail,
 } from "./users.ts";
+import { serviceOutgoingWebhook } from "./webhooks.ts";
 
 export const endpoints = [
   getServerSettings,
@@ -133,11 +152,22 @@ export const endpoints = [
   createDrafts,
   editDraft,
   deleteDraft,
+  getScheduledMessages,
+  createScheduledMessage,
+  updateScheduledMessage,
+  deleteScheduledMessage,
+  getReminders,
+  createReminder,
+  deleteReminder,
   getAlertWords,
   addAlertWords,
   removeAlertWords,
   muteUser,
   unmuteUser,
+  uploadFile,
+  getFileTemporaryUrl,
+  getAttachments,
+  removeAttachment,
   uploadAvatar,
   deleteAvatar,
   uploadEmoji,
@@ -155,11 +185,19 @@ export const endpoints = [
   deleteProfileField,
   updateProfileData,
   removeProfileData,
+  createInviteLink,
+  sendInvites,
+  getInvites,
+  revokeInvite,
+  revokeInviteLink,
+  resendInvite,
   getLinkifiers,
   addLinkifier,
   updateLinkifier,
   removeLinkifier,
   reorderLinkifiers,
+  addPlayground,
+  removePlayground,
   createUserGroup,
   getUserGroups,
   updateUserGroup,
@@ -199,6 +237,7 @@ export const endpoints = [
   getStreamTopics,
   updateMessage,
   deleteMessage,
+  reportMessage,
   getMessageHistory,
   addReaction,
   removeReaction,
@@ -209,8 +248,13 @@ export const endpoints = [
   markTopicAsRead,
   getReadReceipts,
   setTypingStatus,
+  setTypingStatusForMessageEdit,
   updatePresence,
+  getPresence,
+  getUsage,
+  getUserPresence,
   registerQueue,
   getEvents,
   deleteQueue,
+  serviceOutgoingWebhook,
 ] as unknown as readonly Endpoint[];

@@ -2,11 +2,15 @@
  * Every bound of the server, its unit in its name (S3). Lengths of names are Unicode code points (D8).
  * Relations between bounds are asserted when this module loads, so that a careless edit cannot start.
  */
+import { doorLimits } from "./limits/doors.ts";
+
 export const limits = {
   // Requests
   body_bytes_max: 1024 * 1024,
   form_parameters_max: 1000,
   form_name_characters_max: 200,
+  /** Arrays and objects within one another, in JSON from outside; operations need four. */
+  json_nesting_max: 64,
   header_value_bytes_max: 1024,
   idempotency_key_bytes_max: 255,
   idempotency_keys_per_user_max: 10_000,
@@ -21,6 +25,27 @@ export const limits = {
   emoji_bytes_max: 5 * 1024 * 1024,
   /** What a multipart body may have beside its file. */
   upload_margin_bytes: 64 * 1024,
+  /** What an upload that goes to disk as it comes holds in memory: a chunk of the socket, and what waits to be written. */
+  upload_buffer_bytes: 1024 * 1024,
+  upload_chunk_bytes: 64 * 1024,
+  upload_file_mib_default: 25,
+  upload_file_mib_max: 100 * 1024,
+  upload_part_headers_bytes_max: 16 * 1024,
+  upload_path_name_bytes_max: 600,
+  upload_kept_unclaimed_ms: 5 * 7 * 24 * 60 * 60 * 1000,
+  upload_image_header_bytes: 256 * 1024,
+  temporary_url_ms: 60 * 1000,
+  download_chunk_bytes: 64 * 1024,
+  download_stall_ms_max: 60 * 1000,
+  downloads_concurrent_max: 1000,
+  /** Links of one message that claim a file; a longest message has hardly room for more. */
+  attachments_per_message_max: 100,
+  attachments_listed_max: 10_000,
+  attachments_per_command_max: 500,
+  /** Messages that link to one file, the newest: as many are told of, or looked at for a link. A message may hold many links. */
+  attachment_messages_told_max: 100,
+  /** The same: as many lose a link in a turn, or are looked at before others are let in. */
+  attachment_messages_per_pass_max: 1000,
   upload_bytes_in_flight_max: 64 * 1024 * 1024,
   uploads_per_user_max: 3,
   file_name_code_points_max: 255,
@@ -42,6 +67,9 @@ export const limits = {
   channel_folder_description_code_points_max: 1024,
   topic_code_points_max: 60,
   message_code_points_max: 10_000,
+  report_description_code_points_max: 1000,
+  /** Of a reported message, in what moderators are told. */
+  report_quote_code_points_max: 8000,
   full_name_code_points_max: 100,
   group_name_code_points_max: 100,
   group_description_code_points_max: 1024,
@@ -49,6 +77,7 @@ export const limits = {
   realm_description_code_points_max: 1000,
   welcome_message_code_points_max: 8000,
   code_language_code_points_max: 40,
+  playground_name_code_points_max: 200,
   jitsi_url_code_points_max: 200,
   status_text_code_points_max: 60,
   emoji_name_or_code_code_points_max: 200,
@@ -56,6 +85,7 @@ export const limits = {
   navigation_view_name_code_points_max: 100,
   saved_snippet_title_code_points_max: 60,
   alert_word_code_points_max: 100,
+  reminder_note_code_points_max: 500,
   email_code_points_max: 254,
   password_bytes_max: 1024,
   password_code_points_min: 8,
@@ -89,6 +119,10 @@ export const limits = {
   channel_folders_per_realm_max: 1000,
   /** A channel in which nobody has written for so long is not recently active. */
   channel_inactive_days: 180,
+  /** How often channels are looked through for those that have become inactive, and how often it is seen whether that is due. */
+  channel_activity_told_ms: 24 * 60 * 60 * 1000,
+  channel_activity_look_ms: 60 * 60 * 1000,
+  channel_activity_per_command_max: 500,
   subscribers_per_request_max: 20_000,
   channels_per_request_max: 1000,
   default_channels_max: 100,
@@ -105,11 +139,17 @@ export const limits = {
   group_notices_max: 100,
   group_members_per_command_max: 500,
   api_keys_per_user_max: 100,
+  playgrounds_per_realm_max: 1000,
   navigation_views_per_user_max: 1000,
   saved_snippets_per_user_max: 1000,
   drafts_per_user_max: 1000,
   /** The end of the year 9999. */
   draft_timestamp_s_max: 253_402_300_799,
+  /** Failed ones counted. */
+  scheduled_messages_per_user_max: 1000,
+  reminders_per_user_max: 1000,
+  /** The end of the year 9999. */
+  delivery_timestamp_s_max: 253_402_300_799,
   alert_words_per_user_max: 1000,
   muted_users_per_user_max: 1000,
   user_topics_per_user_max: 5000,
@@ -119,6 +159,8 @@ export const limits = {
   profile_people_max: 200,
   linkifiers_max: 1000,
   messages_per_fetch_max: 5000,
+  /** Of their texts, as sent and as shown, in one direction from the anchor: an answer that has as many ends there. */
+  fetch_characters_max: 16_000_000,
   narrow_terms_max: 100,
   narrow_rows_per_pass_max: 1000,
   /** Channels and conversations whose indexes are merged for one feed; with more, the newest messages are walked. */
@@ -131,6 +173,8 @@ export const limits = {
   /** Changes of what somebody may see that are told one by one; with more, their queues end and they register again. */
   sight_events_max: 1000,
   sight_pairs_max: 100_000,
+  /** Subscribers of private channels that appear, told in one turn; with more, the queues of whom it concerns end, too. */
+  sight_subscribers_max: 1_000_000,
   /** A change of members that can be split is split so that each part looks at no more. */
   sight_pairs_per_command_max: 10_000,
   pending_mails_scanned_max: 10_000,
@@ -148,7 +192,10 @@ export const limits = {
   deferred_answer_ms_max: 15 * 60 * 1000,
   activations_max: 20_000,
   volatile_activations_max: 100_000,
-  cached_rows_max: 50_000,
+  cached_rows_per_table_max: 20_000,
+  /** People with a policy for one topic, kept in memory for the next post. */
+  topic_policies_kept_max: 100,
+  cached_messages_characters_max: 32 * 1024 * 1024,
   timer_sleep_ms_max: 60_000,
   counter_lease_positions: 100_000,
 
@@ -167,14 +214,18 @@ export const limits = {
   search_tail_messages_max: 20_000,
 
   // Store
-  store_tables_max: 64,
+  store_tables_max: 128,
   store_free_bytes_min: 256 * 1024 * 1024,
   store_ballast_bytes: 32 * 1024 * 1024,
+  /** Given back when a start finds less than this: a start writes a few pages. */
+  store_start_reserve_bytes: 4 * 1024 * 1024,
 
   // Changes of messages
   /** Kept and shown of a message's earlier forms, a topic's earlier names, the moves of a message; older ones go. */
   message_history_entries_max: 100,
   move_batch_messages: 200,
+  /** Of the texts in a batch, as sent and as shown: a batch that has as many takes no more. */
+  move_batch_characters: 1_000_000,
   /** Counted to say how much of a topic may be moved. */
   move_messages_counted_max: 10_000,
   reactions_per_message_max: 1000,
@@ -183,7 +234,7 @@ export const limits = {
   resolve_undo_s: 60,
 
   // Topic deletion (spec 4.13)
-  topic_deletion_batch_messages: 100,
+  topic_deletion_batch_messages: 200,
   topic_deletion_waiters_max: 100,
 
   // Message retention: what one command looks at, and how often (M8)
@@ -199,6 +250,9 @@ export const limits = {
   /** What a mark looks at before it answers; what is more is told of apart. */
   read_rows_inline_max: 100,
   read_rows_per_command_max: 1000,
+  /** How many posts of a person go by, on average, until a floor is raised over them, and how many rows that looks at. */
+  own_posts_per_floor: 64,
+  own_floor_rows_max: 256,
   read_announcement_pause_ms: 5,
   /** Of one channel, newest first, before its topics are looked at one by one. */
   unread_rows_scanned_max: 20_000,
@@ -210,6 +264,10 @@ export const limits = {
   carried_read_states_per_command_max: 2000,
   read_receipts_per_pass_max: 500,
   topic_participants_scanned_max: 1000,
+  /** More who would want to read it, or who have a policy for the topic, make a notice unread for everybody. */
+  resolve_notice_readers_max: 1000,
+  /** More people named in one message make nobody follow its topic. */
+  mention_follows_per_message_max: 50,
 
   // Encoded lists of users (spec 4.15)
   encoded_users_per_piece: 256,
@@ -234,22 +292,31 @@ export const limits = {
   sockets_max: 200_000,
   socket_authentication_ms_max: 5000,
   socket_heartbeat_s: 30,
+  socket_heartbeat_s_min: 4,
+  socket_heartbeat_s_max: 600,
   socket_buffer_bytes_soft_max: 1024 * 1024,
   socket_buffer_bytes_hard_max: 2 * 1024 * 1024,
+  /** Events that are ready at once share frames of this size; one that is longer has a frame of its own. */
+  socket_events_frame_bytes_max: 64 * 1024,
   socket_calls_pending_max: 64,
   ws_frame_bytes_max: 1024 * 1024,
   ws_frame_bytes_hard_max: 2 * 1024 * 1024,
   ws_ref_code_points_max: 64,
 
   // Presence and typing (E4)
+  batch_persist_ms: 30_000,
+  batch_rows_max: 250,
+  usage_days_kept: 30,
+  usage_people_per_answer_max: 1000,
   presence_history_days: 14,
   presence_ping_interval_s: 60,
   presence_offline_threshold_s: 200,
   presence_hidden_s: 320,
   presence_update_min_s: 55,
   presence_legacy_active_offset_s: 70,
-  presence_persist_ms: 30_000,
   presence_coalesce_ms: 1000,
+  /** Events about newly online people in the older form, which is one for each of them, to all queues together. */
+  presence_older_deliveries_max: 10_000,
   typing_expiry_ms: 15_000,
   typing_typists_per_conversation_max: 100,
   typing_channel_subscribers_max: 100,
@@ -266,20 +333,7 @@ export const limits = {
   password_hashes_concurrent_max: 2,
   password_hashes_waiting_max: 100,
 
-  // Mail (D31)
-  mail_attempts_max: 16,
-  mail_back_off_ms_min: 30_000,
-  mail_back_off_ms_max: 4 * 60 * 60 * 1000,
-  mail_deliveries_concurrent_max: 4,
-  mail_delivery_ms_max: 60_000,
-  mail_connect_ms_max: 10_000,
-  mail_silence_ms_max: 30_000,
-  mails_waiting_in_memory_max: 250,
-  mail_drain_ms_max: 1000,
-  logins_per_user_max: 100,
-  email_change_link_ms: 24 * 60 * 60 * 1000,
-  email_changes_per_hour_max: 2,
-  email_changes_per_day_max: 5,
+  ...doorLimits,
 
   // Shutdown
   drain_sockets_per_batch: 500,
@@ -300,7 +354,12 @@ relate(
   "hard buffer bound = twice soft",
 );
 relate(limits.store_ballast_bytes > limits.turn_bytes_max, "the ballast covers the largest turn (M5)");
+relate(
+  5 * limits.sight_subscribers_max + 50 * limits.sight_pairs_max < limits.turn_bytes_max,
+  "what is told of private channels that appear fits into a turn",
+);
 relate(limits.presence_hidden_s > limits.presence_offline_threshold_s, "who hides looks offline at once");
+relate(4 * limits.move_batch_characters <= limits.turn_bytes_max, "the texts of a batch fit into one turn");
 relate(limits.move_batch_messages <= limits.event_ids_per_piece_max, "the ids of a batch fit into one event");
 relate(limits.heartbeat_ms_min < limits.heartbeat_ms_max, "heartbeat window");
 relate(limits.message_code_points_max * 4 < limits.body_bytes_max, "a longest message fits into a body");

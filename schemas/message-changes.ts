@@ -1,5 +1,6 @@
 /** Changing messages (public API: update-message, delete-message, get-message-history; spec 2.9). */
 import { Type } from "typebox";
+import { Attachment } from "./attachments.ts";
 import { defineEndpoint } from "./endpoint.ts";
 import { flag, Id, nullable } from "./types.ts";
 
@@ -21,7 +22,7 @@ export const updateMessage = defineEndpoint({
     topic: Type.Optional(Type.String()),
   },
   aliases: { subject: "topic" },
-  ok: { detached_uploads: Type.Array(Type.Unknown()) },
+  ok: { detached_uploads: Type.Array(Attachment) },
   errors: [
     "EXPECTATION_MISMATCH",
     "MOVE_MESSAGES_TIME_LIMIT_EXCEEDED",

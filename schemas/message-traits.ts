@@ -25,8 +25,6 @@ export function hasTrait(traits: number, trait: MessageTrait): boolean {
 
 export function traitsOf(given: Readonly<Partial<Record<MessageTrait, boolean>>>): number {
   let traits = 0;
-  for (const [name, bit] of Object.entries(messageTraits)) {
-    if (given[name as MessageTrait] === true) traits |= bit;
-  }
+  for (const name in given) if (given[name as MessageTrait] === true) traits |= messageTraits[name as MessageTrait];
   return traits;
 }

@@ -2,7 +2,7 @@
 import { Type } from "typebox";
 import { defineEndpoint } from "./endpoint.ts";
 import { limits } from "./limits.ts";
-import { flag, Id, Ids, Narrow, nullable } from "./types.ts";
+import { flag, Id, Ids, Narrow, nullable, Recipient } from "./types.ts";
 
 /** Spec 2.9. Optional fields are absent when they do not apply. */
 export const Message = Type.Object({
@@ -34,18 +34,6 @@ export const Message = Type.Object({
   match_subject: Type.Optional(Type.String()),
 });
 
-/** A channel's id or name; ids or addresses of people, bare or in a list. */
-const Recipient = Type.Union(
-  [
-    Id,
-    Type.String({ maxLength: 40_000 }),
-    Type.Array(Type.Union([Id, Type.String({ maxLength: limits.email_code_points_max })]), {
-      maxItems: limits.direct_recipients_max,
-    }),
-  ],
-  { wire: "json-or-text", invalid: "Invalid data type for recipients" },
-);
-
 export const sendMessage = defineEndpoint({
   operationId: "send-message",
   method: "POST",
@@ -65,7 +53,11 @@ export const sendMessage = defineEndpoint({
     read_by_sender: Type.Optional(Type.Boolean()),
   },
   aliases: { subject: "topic" },
-  ok: { id: Id },
+  ok: {
+    id: Id,
+    /** The sender's policy for the topic, if sending has changed it (OpenAPI, send-message): unmuted or followed. */
+    automatic_new_visibility_policy: Type.Optional(Type.Enum([2, 3])),
+  },
   errors: ["STREAM_DOES_NOT_EXIST", "REQUEST_CONFUSING_VAR", "STREAM_WILDCARD_MENTION_NOT_ALLOWED"],
 });
 

@@ -1,8 +1,8 @@
-/** Presence and typing (spec 4.7, 2.8, section 6; public API: update-presence, set-typing-status). */
+/** Presence and typing (spec 4.7, 2.8, section 6; public API: update-presence, get-presence, get-user-presence, set-typing-status). */
 import { Type } from "typebox";
 import { defineEndpoint } from "./endpoint.ts";
 import { limits } from "./limits.ts";
-import { flag, Id } from "./types.ts";
+import { flag, Id, Recipient } from "./types.ts";
 
 export const updatePresence = defineEndpoint({
   operationId: "update-presence",
@@ -28,6 +28,45 @@ export const updatePresence = defineEndpoint({
   errors: [],
 });
 
+export const getPresence = defineEndpoint({
+  operationId: "get-presence",
+  method: "GET",
+  path: "/realm/presence",
+  authentication: "user",
+  effectiveness: "read",
+  summary: "Everybody's presence in the legacy format.",
+  params: {},
+  ok: {
+    presences: Type.Record(Type.String(), Type.Unknown()),
+    server_timestamp: Type.Number(),
+  },
+  errors: [],
+});
+
+export const getUserPresence = defineEndpoint({
+  operationId: "get-user-presence",
+  method: "GET",
+  path: "/users/{user_id_or_email}/presence",
+  authentication: "user",
+  effectiveness: "read",
+  summary: "The presence of one person, who is named by id or address.",
+  params: { user_id_or_email: Type.String({ maxLength: limits.email_code_points_max }) },
+  ok: { presence: Type.Unknown() },
+  errors: [],
+});
+
+export const setTypingStatusForMessageEdit = defineEndpoint({
+  operationId: "set-typing-status-for-message-edit",
+  method: "POST",
+  path: "/messages/{message_id}/typing",
+  authentication: "user",
+  effectiveness: "volatile",
+  summary: "Tells those who read a message that the caller starts or stops editing it.",
+  params: { message_id: Id, op: Type.Enum(["start", "stop"], { wire: "text" }) },
+  ok: {},
+  errors: [],
+});
+
 export const setTypingStatus = defineEndpoint({
   operationId: "set-typing-status",
   method: "POST",
@@ -38,9 +77,8 @@ export const setTypingStatus = defineEndpoint({
   params: {
     op: Type.Enum(["start", "stop"], { wire: "text" }),
     type: Type.Enum(["direct", "private", "stream", "channel"], { default: "direct", wire: "text" }),
-    to: Type.Optional(
-      Type.Union([Id, Type.Array(Id, { maxItems: limits.direct_recipients_max })], { wire: "json-or-text" }),
-    ),
+    /** Older clients name people by address, and the channel here (OpenAPI, before levels 11 and 215). */
+    to: Type.Optional(Recipient),
     stream_id: Type.Optional(Id),
     topic: Type.Optional(Type.String()),
   },

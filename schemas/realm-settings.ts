@@ -93,7 +93,7 @@ export const realmSettings = {
   want_advertise_in_communities_directory: row(isOff, "client", "The organization may be listed publicly"),
   welcome_message_custom_text: row(
     textUpTo(limits.welcome_message_code_points_max),
-    "client",
+    "server",
     "What new people are greeted with",
   ),
 
@@ -182,7 +182,7 @@ export const realmSettings = {
   digest_emails_enabled: row(isOff, "client", "People who were away get digests by mail"),
   digest_weekday: row(oneOf([0, 1, 2, 3, 4, 5, 6], 1), "client", "Day of the digests; 0 is Monday"),
   send_welcome_emails: row(isOn, "client", "New people are welcomed by mail"),
-  message_content_allowed_in_email_notifications: row(isOn, "client", "Mails may contain what was written"),
+  message_content_allowed_in_email_notifications: row(isOn, "server", "Mails may contain what was written"),
   require_e2ee_push_notifications: row(isOff, "client", "Mobile notifications tell nothing unless encrypted"),
   video_chat_provider: row(
     oneOf(

@@ -3,14 +3,16 @@
  * version in front: fields are only ever appended, anything else needs a migration (store/migrations.ts).
  * Absent is `null`, never `undefined`. Times are milliseconds (D26). No collection that grows lives in a row.
  */
-import type { GroupSettingName, UserGroupSettingName } from "./group-settings.ts";
+import { type AttachmentTables, attachmentRowFields } from "./records/attachments.ts";
 import type {
+  ConversationRecord,
   MessageEditRecord,
   MessageMoveRecord,
   MessageRecord,
   ReactionRecord,
   TopicRenameRecord,
 } from "./records/conversations.ts";
+import type { InvitationLinkRecord, InvitationRecord } from "./records/invites.ts";
 import type {
   AlertWordRecord,
   ApiKeyRecord,
@@ -21,6 +23,7 @@ import type {
   EmailChangeRecord,
   LoginRecord,
   MailRecord,
+  MissedMessagesRecord,
   MutedUserRecord,
   NavigationViewRecord,
   ProfileFieldRecord,
@@ -32,8 +35,13 @@ import type {
 } from "./records/people.ts";
 import type {
   ChannelFolderRecord,
+  ChannelRecord,
   ChannelSightRecord,
+  GroupRecord,
   LinkifierRecord,
+  PlaygroundRecord,
+  RealmRecord,
+  SubscriptionRecord,
   TopicPolicyRecord,
   UserTopicRecord,
 } from "./records/places.ts";
@@ -43,6 +51,7 @@ import type {
   ReadExceptionRecord,
   ReadFloorRecord,
   ReadStateRecord,
+  ResolveNoticeRecord,
 } from "./records/read-state.ts";
 import type {
   DeadLetterRecord,
@@ -51,121 +60,29 @@ import type {
   MailboxRecord,
   PresenceRecord,
   QueueRecord,
+  SnapshotRecord,
   TimerRecord,
+  UserInputRecord,
 } from "./records/runtime.ts";
+import type { ReminderRecord, ScheduledMessageRecord } from "./records/scheduled.ts";
 import { type SearchTables, searchRowFields } from "./records/search.ts";
-import type { TopicsPolicy } from "./types.ts";
+import type { WebhookDeliveryRecord, WebhookReportRecord } from "./records/webhooks.ts";
 
+export type * from "./records/attachments.ts";
 export type * from "./records/conversations.ts";
+export type * from "./records/invites.ts";
 export type * from "./records/people.ts";
 export type * from "./records/places.ts";
 export type * from "./records/read-state.ts";
 export type * from "./records/runtime.ts";
+export type * from "./records/scheduled.ts";
 export type * from "./records/search.ts";
-
-/** What an organization is (spec 1). Values of realm settings that were never set are absent: see settings.ts. */
-export interface RealmRecord {
-  readonly id: number;
-  /** First label of its host; "" for the default realm (D34). */
-  readonly label: string;
-  readonly name: string;
-  readonly createdAt: number;
-  readonly settings: Readonly<Record<string, unknown>>;
-  /** Personal settings that new people start with, where they differ from the program's (spec 4.2). */
-  readonly userDefaults: Readonly<Record<string, unknown>>;
-}
-
-/** A named group, or (name null) the anonymous group behind a group-setting value (spec 2.2, 2.5). */
-export interface GroupRecord {
-  readonly id: number;
-  readonly name: string | null;
-  readonly description: string;
-  readonly isSystem: boolean;
-  readonly isActive: boolean;
-  readonly creatorId: number | null;
-  readonly createdAt: number | null;
-  /** Direct members of an anonymous group. Those of a named one are rows of `groupMembers`. */
-  readonly memberIds: readonly number[];
-  readonly subgroupIds: readonly number[];
-  /** Group ids by setting name; a missing one is `role:nobody`'s. */
-  readonly settings: Readonly<Partial<Record<UserGroupSettingName, number>>>;
-}
-
-export interface ChannelRecord {
-  readonly id: number;
-  /** `recipient_id` of its messages (spec 2.9). */
-  readonly recipientId: number;
-  readonly name: string;
-  readonly description: string;
-  readonly renderedDescription: string;
-  readonly creatorId: number | null;
-  readonly createdAt: number;
-  readonly isPrivate: boolean;
-  readonly isWebPublic: boolean;
-  readonly isHistoryPublic: boolean;
-  readonly isDefault: boolean;
-  readonly isArchived: boolean;
-  /** null: the realm's; -1: unlimited (behaviour of the public API). */
-  readonly messageRetentionDays: number | null;
-  readonly folderId: number | null;
-  readonly topicsPolicy: TopicsPolicy;
-  readonly firstMessageId: number | null;
-  /** Group ids by setting name; a missing one has the default of the settings table. */
-  readonly groups: Readonly<Partial<Record<GroupSettingName, number>>>;
-}
-
-/**
- * One stay in a channel: half-open in event positions and message ids, both taken in the turn that began or ended it.
- * Position p lies inside when joinedAtPosition <= p < leftAtPosition; message m when joinedAfterId < m <= leftAtId.
- */
-export interface Stay {
-  readonly joinedAtPosition: number;
-  readonly joinedAfterId: number;
-  readonly leftAtPosition: number | null;
-  readonly leftAtId: number | null;
-}
-
-export interface SubscriptionRecord {
-  readonly userId: number;
-  readonly channelId: number;
-  readonly isActive: boolean;
-  readonly color: string;
-  readonly isMuted: boolean;
-  readonly pinToTop: boolean;
-  /** desktop, audible, push, email, wildcard mentions: null inherits the user's setting. */
-  readonly notifications: readonly (boolean | null)[];
-  /** Newest last. Old ones are merged when there are more than `stays_max`. */
-  readonly stays: readonly Stay[];
-}
-
-/** Snapshot of a machine: the state's name and its context, with the machine's version (M4, passivation). */
-export interface SnapshotRecord {
-  readonly version: number;
-  readonly state: string;
-  readonly context: unknown;
-}
-
-/** What a conversation is. Kept as the topic machine's context; the row doubles as the list of topics. */
-export interface ConversationRecord {
-  readonly id: number;
-  readonly state: string;
-  readonly version: number;
-  readonly channelId: number | null;
-  /** The topic as first written; compared case-insensitively. "" for direct messages. */
-  readonly topic: string;
-  /** Participants of a direct conversation, ascending; null in channels. */
-  readonly userIds: readonly number[] | null;
-  readonly lastMessageId: number;
-  /** How often the topic was renamed as a whole: with 0 nobody looks for rows of `topicRenames`. */
-  readonly renames: number;
-  /** The move that is taking messages out or telling of a new name at the moment; null: none. */
-  readonly movingId: number | null;
-}
+export type * from "./records/webhooks.ts";
 
 type Key = number | string | readonly (number | string)[];
 
 /** Every table of a realm's environment: its key, its row, and the order of the row's fields on disk. */
-export interface Tables extends SearchTables {
+export interface Tables extends SearchTables, AttachmentTables {
   meta: { key: string; row: { readonly value: unknown } };
   realm: { key: string; row: RealmRecord };
   users: { key: number; row: UserRecord };
@@ -200,12 +117,16 @@ export interface Tables extends SearchTables {
   reactions: { key: readonly [messageId: number, userId: number, emoji: string]; row: ReactionRecord };
   /** Only for messages with the trait `callsAttention`. */
   messageAttention: { key: number; row: MessageAttentionRecord };
+  /** Only for messages with the trait `isResolveNotice`. */
+  resolveNotices: { key: number; row: ResolveNoticeRecord };
   readStates: { key: number; row: ReadStateRecord };
   /** `kind` is one of `floorKinds`; the place is a channel, a conversation or a sender. */
   readFloors: { key: readonly [kind: number, placeId: number, userId: number]; row: ReadFloorRecord };
   readExceptions: { key: readonly [userId: number, messageId: number]; row: ReadExceptionRecord };
   /** `flag` is one of `personalFlags`. */
   messageFlags: { key: readonly [userId: number, flag: number, messageId: number]; row: Empty };
+  /** The same by message: who is told what becomes of it, and what goes with it. */
+  flagHolders: { key: readonly [messageId: number, userId: number, flag: number]; row: Empty };
   snapshots: { key: string; row: SnapshotRecord };
   events: { key: number; row: EventRecord };
   queues: { key: string; row: QueueRecord };
@@ -215,6 +136,8 @@ export interface Tables extends SearchTables {
   idempotency: { key: readonly [userId: number, keyHash: string]; row: IdempotencyRecord };
   idempotencyAges: { key: readonly [userId: number, at: number, keyHash: string]; row: Empty };
   presence: { key: number; row: PresenceRecord };
+  /** `day`: since 1970, UTC. */
+  userInputs: { key: readonly [day: number, userId: number]; row: UserInputRecord };
   bots: { key: number; row: BotRecord };
   botServices: { key: number; row: BotServiceRecord };
   statuses: { key: number; row: StatusRecord };
@@ -231,8 +154,23 @@ export interface Tables extends SearchTables {
   /** Requests of the last day, for their limit; the newest one's link is good. */
   emailChangeRequests: { key: readonly [userId: number, requestedAt: number, keyHash: string]; row: Empty };
   mails: { key: number; row: MailRecord };
+  webhookDeliveries: { key: readonly [botId: number, id: number]; row: WebhookDeliveryRecord };
+  /** By bot. */
+  webhookReports: { key: number; row: WebhookReportRecord };
+  /** By the person who missed them. */
+  missedMessages: { key: number; row: MissedMessagesRecord };
   linkifiers: { key: number; row: LinkifierRecord };
+  playgrounds: { key: number; row: PlaygroundRecord };
+  invitations: { key: number; row: InvitationRecord };
+  /** By the SHA-256 of the key in a link (S2). */
+  invitationKeys: { key: string; row: { readonly id: number } };
+  invitationLinks: { key: number; row: InvitationLinkRecord };
+  invitationAddresses: { key: readonly [foldedEmail: string, id: number]; row: Empty };
+  /** What somebody sent within a day, for the limit. */
+  invitationSends: { key: readonly [userId: number, at: number, id: number]; row: Empty };
   logins: { key: readonly [userId: number, fingerprint: string]; row: LoginRecord };
+  scheduledMessages: { key: readonly [userId: number, id: number]; row: ScheduledMessageRecord };
+  reminders: { key: readonly [userId: number, id: number]; row: ReminderRecord };
 }
 
 export type Empty = Readonly<Record<string, never>>;
@@ -317,17 +255,20 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
     "moves",
   ],
   ...searchRowFields,
-  messageEdits: ["userId", "at", "prevContent", "prevRendered", "moveId"],
+  ...attachmentRowFields,
+  messageEdits: ["userId", "at", "prevContent", "prevRendered", "moveId", "afterMoveId"],
   topicRenames: ["userId", "at", "prevTopic", "topic", "upToId"],
   messageMoves: ["userId", "at", "fromId", "prevChannelId", "channelId", "prevTopic", "topic"],
   reactions: ["emojiName", "emojiCode", "reactionType", "position"],
   conversationMessages: ["senderId", "traits"],
   channelMessages: ["conversationId", "senderId", "traits"],
   messageAttention: ["alertedUserIds", "participantIds"],
+  resolveNotices: ["unreadByIds"],
   readStates: ["upTo", "at", "newest", "hasSenderFloors"],
   readFloors: ["upTo", "at"],
   readExceptions: ["isRead", "at"],
   messageFlags: [],
+  flagHolders: [],
   snapshots: ["version", "state", "context"],
   events: ["position", "at", "type", "audience", "body"],
   queues: ["id", "userId", "createdAt", "createdAtPosition", "lifespanMs", "client", "options"],
@@ -337,6 +278,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   idempotency: ["paramsHash", "status", "body", "at"],
   idempotencyAges: [],
   presence: ["userId", "activeAt", "connectedAt", "updateId"],
+  userInputs: ["reports"],
   bots: ["userId", "defaultSendingChannelId", "defaultEventsChannelId", "isAllPublicByDefault"],
   botServices: ["userId", "serviceName", "payloadUrl", "interfaceType", "token"],
   statuses: ["userId", "statusText", "emojiName", "emojiCode", "reactionType"],
@@ -362,8 +304,46 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   emailChanges: ["userId", "newEmail", "createdAt"],
   emailChangeRequests: [],
   mails: ["id", "template", "to", "data", "createdAt", "attempts", "dueAt"],
+  webhookDeliveries: ["id", "botId", "messageId", "trigger", "createdAt", "attempts", "dueAt"],
+  webhookReports: ["reportedAt", "untold"],
+  missedMessages: ["messageIds", "isCut", "startedAt", "dueAt", "ringsAt", "hourStartedAt", "mailsInHour"],
   linkifiers: ["id", "pattern", "urlTemplate", "order"],
+  playgrounds: ["id", "name", "language", "urlTemplate"],
+  invitations: [
+    "id",
+    "state",
+    "email",
+    "inviterId",
+    "createdAt",
+    "expiresAt",
+    "role",
+    "channelIds",
+    "groupIds",
+    "includesDefaults",
+    "notifiesInviter",
+    "welcomeText",
+    "keyHashes",
+  ],
+  invitationKeys: ["id"],
+  invitationLinks: ["key"],
+  invitationAddresses: [],
+  invitationSends: [],
   logins: ["seenAt"],
+  scheduledMessages: [
+    "id",
+    "userId",
+    "channelId",
+    "topic",
+    "userIds",
+    "content",
+    "rendered",
+    "siteUrl",
+    "client",
+    "isReadBySender",
+    "dueAt",
+    "timer",
+  ],
+  reminders: ["id", "userId", "messageId", "note", "content", "rendered", "dueAt", "timer"],
 };
 
 /** Counters of a realm: ids follow decisions (M4). `position` is leased ahead (E1), the others are exact. */
@@ -381,11 +361,21 @@ export const counterNames = [
   "draft",
   "emoji",
   "mail",
+  "webhook",
   "channelFolder",
   "linkifier",
+  "playground",
+  "invitation",
   /** Milliseconds: until when it was told whose waiting period is over. */
   "waitingPeriodsEnded",
+  /** Milliseconds: until when it was told which channels are not recently active any more. */
+  "inactivityTold",
   "move",
   "readMark",
+  "scheduledMessage",
+  "reminder",
+  "attachment",
+  /** Of all attachments together; it falls, too. */
+  "attachmentBytes",
 ] as const;
 export type CounterName = (typeof counterNames)[number];

@@ -6,6 +6,9 @@ import { limits } from "./limits.ts";
 export const Id = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
 export const Ids = Type.Array(Id, { maxItems: limits.subscribers_per_request_max });
 
+/** UNIX seconds at which something is to be sent; that they lie in the future is decided in the turn. */
+export const DeliveryTime = Type.Integer({ maximum: limits.delivery_timestamp_s_max });
+
 /** Spec 2.2: the id of a user group, or members and subgroups named directly. */
 export const GroupSettingValue = Type.Union([
   Id,
@@ -51,6 +54,18 @@ export function flag(value: boolean): ReturnType<typeof Type.Boolean> {
 export function nullable<T extends TSchema>(schema: T) {
   return Type.Union([schema, Type.Null()]);
 }
+
+/** A channel's id or name; ids or addresses of people, bare or in a list. */
+export const Recipient = Type.Union(
+  [
+    Id,
+    Type.String({ maxLength: 40_000 }),
+    Type.Array(Type.Union([Id, Type.String({ maxLength: limits.email_code_points_max })]), {
+      maxItems: limits.direct_recipients_max,
+    }),
+  ],
+  { wire: "json-or-text", invalid: "Invalid data type for recipients" },
+);
 
 /** One term of a narrow: an object, or the older pair form (behaviour of the public API). */
 export const NarrowTerm = Type.Union([

@@ -44,7 +44,7 @@ export const userSettings = {
   enable_drafts_synchronization: display(isOn, "server", "Keep drafts on the server; off deletes those that are there"),
   translate_emoticons: display(isOff, "server", "Translate emoticons to emoji in sent messages"),
   default_language: personal(
-    display(oneOf(Object.keys(languages), "en"), "client", "Code of the language of clients and mails"),
+    display(oneOf(Object.keys(languages), "en"), "client", "Code of the language of clients; mails are in English"),
   ),
   web_home_view: display(
     oneOf(["recent_topics", "inbox", "all_messages"], "inbox"),

@@ -6,7 +6,7 @@ import { limits } from "../schemas/limits.ts";
 import { lookUp } from "./domain/look-up.ts";
 import { codePoints, isEmailAddress } from "./domain/text.ts";
 import { parseRates, type RateRules } from "./http/rate-limits.ts";
-import { parseSender, parseSmtpUrl } from "./mail-config.ts";
+import { parseSender, parseSiteUrl, parseSmtpUrl } from "./mail-config.ts";
 import type { Sender } from "./outbound/mail/letter.ts";
 import type { SmtpServer } from "./outbound/mail/smtp.ts";
 
@@ -23,13 +23,25 @@ export interface Config {
   readonly webPublicStreamsEnabled: boolean;
   readonly presenceLimitedToAccessible: boolean;
   readonly topicDeletionTimeoutMs: number;
+  /** How long an invitation is good that does not say (spec 4.14). */
+  readonly invitationLinkValidityMinutes: number;
   readonly idleQueueTimeoutMs: number;
+  /** Seconds of silence after which a socket is pinged. */
+  readonly socketHeartbeatS: number;
   readonly storeFreeBytesMin: number;
   /** null: as much as the disk has. */
   readonly storeBytesMax: number | null;
+  /** How large an uploaded file may be. */
+  readonly maxFileUploadSizeMib: number;
+  /** Of all uploaded files of an organization together; null: no bound. */
+  readonly uploadQuotaMib: number | null;
   /** null: mails become files in DATA_DIR/outbox. */
   readonly smtpServer: SmtpServer | null;
   readonly mailSender: Sender;
+  /** Whether outgoing webhooks may go into private networks and to this machine. */
+  readonly webhooksMayBePrivate: boolean;
+  /** Where links in mails lead that no request asks for; null: where the server listens. */
+  readonly siteUrl: string | null;
   readonly tlsKeyFile: string | null;
   readonly tlsCertFile: string | null;
   /** A proxy in front sets X-Forwarded-For and X-Forwarded-Proto. */
@@ -136,6 +148,13 @@ const mailSender: Variable<Sender> = {
   read: parseSender,
 };
 
+const siteUrl: Variable<string | null> = {
+  name: "SITE_URL",
+  fallback: null,
+  wants: "an address such as https://chat.example.org",
+  read: parseSiteUrl,
+};
+
 const dayMs = 24 * 60 * 60 * 1000;
 const logLevels = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
@@ -152,11 +171,27 @@ const variables = {
   webPublicStreamsEnabled: flag("WEB_PUBLIC_STREAMS_ENABLED", true),
   presenceLimitedToAccessible: flag("CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE", false),
   topicDeletionTimeoutMs: integer("TOPIC_DELETION_TIMEOUT_MS", 50_000, 0, 600_000),
+  invitationLinkValidityMinutes: integer("INVITATION_LINK_VALIDITY_MINUTES", 14_400, 1, limits.invitation_minutes_max),
   idleQueueTimeoutMs: integer("IDLE_QUEUE_TIMEOUT_MS", dayMs / 2, 1000, 7 * dayMs),
+  socketHeartbeatS: integer(
+    "SOCKET_HEARTBEAT_S",
+    limits.socket_heartbeat_s,
+    limits.socket_heartbeat_s_min,
+    limits.socket_heartbeat_s_max,
+  ),
   storeFreeBytesMin: integer("STORE_FREE_BYTES_MIN", limits.store_free_bytes_min, 0, Number.MAX_SAFE_INTEGER),
   storeBytesMax: optional(integer("STORE_BYTES_MAX", 0, 1, Number.MAX_SAFE_INTEGER)),
+  maxFileUploadSizeMib: integer(
+    "MAX_FILE_UPLOAD_SIZE_MIB",
+    limits.upload_file_mib_default,
+    0,
+    limits.upload_file_mib_max,
+  ),
+  uploadQuotaMib: optional(integer("UPLOAD_QUOTA_MIB", 0, 0, 1024 * 1024 * 1024)),
   smtpServer,
   mailSender,
+  webhooksMayBePrivate: flag("OUTGOING_WEBHOOK_ALLOW_PRIVATE", false),
+  siteUrl,
   tlsKeyFile: optional(text("TLS_KEY_FILE", "", "a path")),
   tlsCertFile: optional(text("TLS_CERT_FILE", "", "a path")),
   trustsProxy: flag("TRUST_PROXY", false),

@@ -1,4 +1,4 @@
-/** What `SMTP_URL` and `MAIL_FROM` may say (see config.ts). */
+/** What `SMTP_URL`, `MAIL_FROM` and `SITE_URL` may say (see config.ts). */
 import { limits } from "../schemas/limits.ts";
 import { isEmailAddress } from "./domain/text.ts";
 import type { Sender } from "./outbound/mail/letter.ts";
@@ -42,4 +42,24 @@ export function parseSender(text: string): Sender | undefined {
   const address = named?.[2] ?? text;
   if (!isEmailAddress(address, limits.email_code_points_max)) return undefined;
   return { name: name === "" ? null : name, address };
+}
+
+/** Scheme and host alone, without a slash at the end. undefined: something else. */
+export function parseSiteUrl(text: string): string | undefined {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined;
+  const { href, origin } = new URL(text);
+  return href === `${origin}/` ? origin : undefined;
+}
+
+/** An organization's address: a host of its own, or its label before the site's name (D4). Addresses of machines take no label. */
+export function siteOf(
+  site: string,
+  { label, hosts }: { readonly label: string; readonly hosts: readonly string[] },
+): string {
+  const [host] = hosts;
+  const { protocol, hostname, port } = new URL(site);
+  const end = port === "" ? "" : `:${port}`;
+  if (host !== undefined) return `${protocol}//${host}${end}`;
+  const takesLabel = !/^[\d.]+$/.test(hostname) && !hostname.startsWith("[");
+  return label !== "" && takesLabel ? `${protocol}//${label}.${hostname}${end}` : site;
 }

@@ -4,8 +4,9 @@ import { join, relative } from "node:path";
 import { BadConfig, readConfig } from "./config.ts";
 import { createLog } from "./log.ts";
 import { offerMetrics } from "./metrics.ts";
-import { PortInUse, type RunningServer, startServer } from "./server.ts";
-import { DataFolderInUse, StoreTooNew } from "./store/root.ts";
+import { DiskFull, PortInUse, type RunningServer, startServer } from "./server.ts";
+import { StoreTooNew } from "./store/migrations.ts";
+import { DataFolderInUse } from "./store/root.ts";
 
 /** sysexits.h: configuration error; temporary failure; everything else. */
 const exitCodes = { badConfig: 78, unavailable: 75, failure: 1 } as const;
@@ -17,7 +18,9 @@ function say(line: string): void {
 
 function complain(error: unknown): never {
   if (error instanceof BadConfig) exitWith(error.message, exitCodes.badConfig);
-  if (error instanceof DataFolderInUse || error instanceof PortInUse) exitWith(error.message, exitCodes.unavailable);
+  if (error instanceof DataFolderInUse || error instanceof PortInUse || error instanceof DiskFull) {
+    exitWith(error.message, exitCodes.unavailable);
+  }
   if (error instanceof StoreTooNew) exitWith(error.message, exitCodes.failure);
   exitWith(error instanceof Error ? (error.stack ?? error.message) : String(error), exitCodes.failure);
 }
@@ -30,6 +33,8 @@ function exitWith(message: string, code: number): never {
 function greet(server: RunningServer): void {
   const file = relative(process.cwd(), server.zuliprc) || server.zuliprc;
   say(`Colloquy is at ${server.url}`);
+  if (!server.acceptsWrites)
+    say("There is too little room on the disk: reads are served, changes are refused until there is more.");
   if (!server.isZuliprcGood) {
     say(`${file} opens no door any more: the key or the address was changed, or the file is gone.`);
     say("To write it anew, stop the server: npm run -s cli -- new-key <the owner's address>");
@@ -57,7 +62,11 @@ async function main(): Promise<void> {
   });
   if (config.metricsFile !== null) offerMetrics(config.metricsFile);
   const pidFile = join(config.dataDir, "server.pid");
-  writeFileSync(pidFile, `${process.pid}\n`);
+  try {
+    writeFileSync(pidFile, `${process.pid}\n`);
+  } catch (error) {
+    log.warn({ err: error }, "no pid file");
+  }
   greet(server);
   log.info({ signal: await asked }, "stopping");
   setTimeout(() => process.exit(exitCodes.failure), shutdownMsMax).unref();

@@ -9,52 +9,26 @@ import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { refuse } from "../schemas/errors.ts";
 import { BadConfig, type Config } from "./config.ts";
+import { composeMessage } from "./domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
 import { foundRealm } from "./founding.ts";
 import { authenticate, type Credentials, refuseWriteOnly, verifyKey } from "./http/authentication.ts";
 import { clientName } from "./http/client-name.ts";
-import { emailChangePages } from "./http/email-change.ts";
 import { Passwords } from "./http/passwords.ts";
 import { createPerformer } from "./http/performer.ts";
-import { picturePages } from "./http/picture-pages.ts";
-import { Pictures } from "./http/pictures.ts";
 import { countFailedKey, personName, RateLimits } from "./http/rate-limits.ts";
-import { alertWordRoutes } from "./http/routes/alert-words.ts";
-import { authenticationRoutes } from "./http/routes/authentication.ts";
-import { avatarRoutes } from "./http/routes/avatars.ts";
-import { botRoutes } from "./http/routes/bots.ts";
-import { channelFolderRoutes } from "./http/routes/channel-folders.ts";
-import { channelRoutes } from "./http/routes/channels.ts";
-import { defaultChannelRoutes } from "./http/routes/default-channels.ts";
-import { draftRoutes } from "./http/routes/drafts.ts";
-import { emojiRoutes } from "./http/routes/emoji.ts";
-import { linkifierRoutes } from "./http/routes/linkifiers.ts";
-import { messageChangeRoutes } from "./http/routes/message-changes.ts";
-import { messageFetchRoutes } from "./http/routes/message-fetch.ts";
-import { messageFlagRoutes } from "./http/routes/message-flags.ts";
-import { messageRoutes } from "./http/routes/messages.ts";
-import { mutedUserRoutes } from "./http/routes/muted-users.ts";
-import { navigationViewRoutes } from "./http/routes/navigation-views.ts";
-import { presenceRoutes } from "./http/routes/presence.ts";
-import { profileFieldRoutes } from "./http/routes/profile-fields.ts";
-import { reactionRoutes } from "./http/routes/reactions.ts";
-import { realmSettingRoutes } from "./http/routes/realm-settings.ts";
-import { savedSnippetRoutes } from "./http/routes/saved-snippets.ts";
-import { serverRoutes } from "./http/routes/server.ts";
-import { settingsRoutes } from "./http/routes/settings.ts";
-import { statusRoutes } from "./http/routes/status.ts";
-import { subscriptionRoutes } from "./http/routes/subscriptions.ts";
-import { userGroupRoutes } from "./http/routes/user-groups.ts";
-import { userTopicRoutes } from "./http/routes/user-topics.ts";
-import { userRoutes } from "./http/routes/users.ts";
 import { createApp, HttpServer, type TlsOptions, type WebApp } from "./http/server.ts";
 import type { Log } from "./log.ts";
+import { siteOf } from "./mail-config.ts";
+import { createOperations } from "./operations.ts";
 import { Courier } from "./outbound/mail/courier.ts";
 import { outboxTransport } from "./outbound/mail/outbox.ts";
 import { PostOffice } from "./outbound/mail/post-office.ts";
 import { smtpTransport } from "./outbound/mail/smtp.ts";
+import { WebhookCourier } from "./outbound/webhooks/courier.ts";
+import { WebhookDispatch } from "./outbound/webhooks/dispatch.ts";
+import { webhookRequest } from "./queries/webhooks.ts";
 import { Hub } from "./realtime/hub.ts";
-import { realtimeRoutes } from "./realtime/routes.ts";
 import { SocketServer } from "./realtime/socket-server.ts";
 import { type Clock, systemClock } from "./runtime/clock.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
@@ -72,12 +46,19 @@ export class PortInUse extends Error {
   override readonly name = "PortInUse";
 }
 
+/** A start writes a few pages, and there is not even room for them. */
+export class DiskFull extends Error {
+  override readonly name = "DiskFull";
+}
+
 export interface RunningServer {
   readonly url: string;
   readonly port: number;
   readonly zuliprc: string;
   /** Whether its key opens the door still: keys and addresses change, the file does not follow. */
   readonly isZuliprcGood: boolean;
+  /** Whether there is room for changes (M5). */
+  readonly acceptsWrites: boolean;
   readonly host: RealmHost;
   /** For white-box looks of tests, through their one doorway. */
   readonly hubOf: (realm: Realm) => Hub;
@@ -92,21 +73,51 @@ export interface ServerTools {
   readonly die: (error: unknown) => never;
 }
 
-/** @throws BadConfig, DataFolderInUse, StoreTooNew, PortInUse: each with one clear line */
+/** @throws BadConfig, DataFolderInUse, StoreTooNew, PortInUse, DiskFull: each with one clear line */
 export async function startServer(config: Config, tools: ServerTools): Promise<RunningServer> {
   const clock = tools.clock ?? systemClock;
   const dataDir = resolve(config.dataDir);
   const app = createApp(tlsOf(config));
   if (app === null) throw new BadConfig("TLS_KEY_FILE and TLS_CERT_FILE do not hold a key and its certificate");
   await checkHost(config.host);
-  const root = openRoot(dataDir);
+  makeDataDir(dataDir);
+  // Before the first write: on a full disk it makes room for a start.
+  const hubs = new Map<Realm, Hub>();
+  const space = spaceOf(config, dataDir, clock, hubs);
+  const noRoom = () =>
+    new DiskFull(`the disk of DATA_DIR=${JSON.stringify(dataDir)} is full: there is not even room for a start`);
+  // LMDB's lock is written through memory: where there is no room for a new one, the process would be ended by a signal.
+  if (space.isFull && !existsSync(join(dataDir, "root", "lock.mdb"))) throw noRoom();
+  try {
+    return await serveFrom(RootStore.open(dataDir), config, tools, { app, clock, dataDir, space, hubs });
+  } catch (error) {
+    throw space.isFull && isOfStore(error) ? noRoom() : error;
+  }
+}
+
+async function serveFrom(root: RootStore, config: Config, tools: ServerTools, ground: Ground): Promise<RunningServer> {
   try {
     root.lock();
-    return await serve(config, tools, { app, clock, dataDir, root });
+    return await serve(config, tools, { ...ground, root });
   } catch (error) {
     await root.close();
     throw error;
   }
+}
+
+/** LMDB says EIO where the disk is full (pitfalls 1.3); our own refusals say more than that. */
+function isOfStore(error: unknown): boolean {
+  return error instanceof Error && error.name === "Error";
+}
+
+function spaceOf(config: Config, folder: string, clock: Clock, hubs: ReadonlyMap<Realm, Hub>): DiskSpace {
+  return new DiskSpace({
+    folder,
+    freeBytesMin: config.storeFreeBytesMin,
+    storeBytesMax: config.storeBytesMax,
+    monotonic: () => clock.monotonic(),
+    fileBytes: () => [...hubs.keys()].reduce((sum, realm) => sum + realm.files.bytes, 0),
+  });
 }
 
 /** @throws BadConfig when the name means no address, or one that is not of this machine */
@@ -127,7 +138,7 @@ function isOwnAddress(address: string): Promise<boolean> {
 }
 
 /** @throws BadConfig when the folder cannot be made or written */
-function openRoot(dataDir: string): RootStore {
+function makeDataDir(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -135,36 +146,43 @@ function openRoot(dataDir: string): RootStore {
     const reason = (error as NodeJS.ErrnoException).code ?? String(error);
     throw new BadConfig(`DATA_DIR=${JSON.stringify(dataDir)} cannot be used: ${reason}`);
   }
-  return RootStore.open(dataDir);
 }
 
-interface Foundation {
+/** What there is before the store is opened. */
+interface Ground {
   readonly app: WebApp;
   readonly clock: Clock;
   readonly dataDir: string;
+  readonly space: DiskSpace;
+  readonly hubs: Map<Realm, Hub>;
+}
+
+interface Foundation extends Ground {
   readonly root: RootStore;
 }
 
 async function serve(config: Config, tools: ServerTools, foundation: Foundation): Promise<RunningServer> {
-  const { clock, dataDir, root } = foundation;
+  const { clock, dataDir, root, space, hubs } = foundation;
   const { log } = tools;
+  // The data folder is ours: the ballast is laid.
+  space.acceptsWrites();
   const alarm: Alarm = {
     bug: (error, command) => log.error({ err: error, to: command?.to, type: command?.type }, "a command threw"),
     fatal: tools.die,
   };
   const zuliprc = join(dataDir, "zuliprc");
   if (root.realms().length === 0) await foundFirst(config, { ...foundation, alarm }, zuliprc);
-  const hubs = new Map<Realm, Hub>();
-  const space = new DiskSpace({
-    folder: dataDir,
-    freeBytesMin: config.storeFreeBytesMin,
-    storeBytesMax: config.storeBytesMax,
-    monotonic: () => clock.monotonic(),
-    fileBytes: () => [...hubs.keys()].reduce((sum, realm) => sum + realm.files.bytes, 0),
-  });
   const { smtpServer, mailSender: sender } = config;
   const transport = smtpServer === null ? outboxTransport(join(dataDir, "outbox")) : smtpTransport(smtpServer);
   const postOffice = new PostOffice({ transport, sender, clock, log });
+  const webhooks = new WebhookDispatch({
+    clock,
+    log,
+    mayBePrivate: config.webhooksMayBePrivate,
+    requestOf: webhookRequest,
+    compose: composeMessage,
+  });
+  let { port } = config;
   const host = new RealmHost({
     dataDir,
     root,
@@ -172,8 +190,15 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
     alarm,
     acceptsWrites: () => space.acceptsWrites(),
     onOpen(realm, entry) {
-      hubs.set(realm, new Hub(realm, config.presenceLimitedToAccessible));
-      new Courier(realm, entry.id, postOffice);
+      hubs.set(
+        realm,
+        new Hub(realm, {
+          limitsPresence: config.presenceLimitedToAccessible,
+          reportBug: (error) => alarm.bug(error, null),
+        }),
+      );
+      new WebhookCourier(realm, entry.id, webhooks);
+      new Courier(realm, entry.id, postOffice, () => siteOf(config.siteUrl ?? siteUrl(config, port), entry));
       new SearchIndexer(realm, { clock, alarm, terms: searchTerms });
     },
   });
@@ -181,33 +206,44 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
   host.openDue();
 
   const { http, sockets } = createDoors(config, { app: foundation.app, clock, log, host, hubOf });
-  const port = await http.listen(config.host, config.port);
-  if (port === null) {
+  const listened = await http.listen(config.host, config.port);
+  if (listened === null) {
     await host.close();
     throw new PortInUse(`port ${config.port} on ${config.host} cannot be had: is something else listening there?`);
   }
+  port = listened;
   const url = siteUrl(config, port);
-  followAddress(zuliprc, url);
+  noteAddress(zuliprc, url, log);
   return {
     url,
     port,
     zuliprc,
     isZuliprcGood: opensDoor(zuliprc, host.realmOf("")),
+    acceptsWrites: space.acceptsWrites(),
     host,
     hubOf,
     async stop() {
       const quiet = http.drain();
       for (const hub of hubs.values()) hub.dismissPolls();
-      const mailed = postOffice.close();
+      const delivered = Promise.all([postOffice.close(), webhooks.close()]);
       await sockets.drain();
       await atMost(clock, drainMs, quiet);
-      await mailed;
+      await delivered;
       await host.close();
       http.close();
       root.unlock();
       await root.close();
     },
   };
+}
+
+/** A file that still says the address of before is no reason not to serve: the disk may be full. */
+function noteAddress(zuliprc: string, url: string, log: Log): void {
+  try {
+    followAddress(zuliprc, url);
+  } catch (error) {
+    log.warn({ err: error }, "zuliprc does not follow the server's address");
+  }
 }
 
 function opensDoor(file: string, realm: Realm): boolean {
@@ -263,56 +299,17 @@ function tlsOf(config: Config): TlsOptions | null {
 function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools) {
   const rates = new RateLimits(config.rates, () => clock.monotonic());
   const passwords = new Passwords();
-  const pictures = new Pictures();
-  const channelOptions = {
-    webPublicStreamsEnabled: config.webPublicStreamsEnabled,
-    topicDeletionTimeoutMs: config.topicDeletionTimeoutMs,
-  };
+  const { bindings, pages, fileBytesMax } = createOperations(config, { passwords, rates, hubOf });
   const reportBug = (error: unknown, what: string) => log.error({ err: error, what }, "a handler threw");
   const performer = createPerformer({
-    bindings: [
-      ...serverRoutes,
-      ...authenticationRoutes(passwords, rates),
-      ...userRoutes(passwords),
-      ...settingsRoutes({ passwords, rates }),
-      ...realmSettingRoutes(channelOptions),
-      ...statusRoutes,
-      ...navigationViewRoutes,
-      ...savedSnippetRoutes,
-      ...draftRoutes,
-      ...alertWordRoutes,
-      ...mutedUserRoutes,
-      ...avatarRoutes(pictures),
-      ...emojiRoutes(pictures),
-      ...botRoutes,
-      ...profileFieldRoutes,
-      ...channelRoutes(channelOptions),
-      ...channelFolderRoutes,
-      ...subscriptionRoutes(channelOptions),
-      ...linkifierRoutes,
-      ...defaultChannelRoutes,
-      ...userTopicRoutes,
-      ...userGroupRoutes(),
-      ...messageRoutes,
-      ...messageFetchRoutes,
-      ...messageChangeRoutes,
-      ...reactionRoutes,
-      ...messageFlagRoutes,
-      ...presenceRoutes({ limitsToAccessible: config.presenceLimitedToAccessible }),
-      ...realtimeRoutes({
-        hubOf,
-        idleQueueTimeoutMs: config.idleQueueTimeoutMs,
-        limitsPresence: config.presenceLimitedToAccessible,
-        webPublicStreamsEnabled: config.webPublicStreamsEnabled,
-      }),
-    ],
+    bindings,
     rates,
     reportBug,
     clock,
+    fileBytesMax,
   });
   const isSecure = tlsOf(config) !== null;
   const realmOf = (name: string) => host.realmOf(name);
-  const pages = [...emailChangePages, ...picturePages];
   const forwarded = config.trustsProxy ? readForwarded : ignoreForwarded;
   const http = new HttpServer({
     app,
@@ -325,6 +322,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       const credentials = countFailedKey(rates, authenticate(realm.view, header), address);
       return "caller" in credentials ? credentials.caller : null;
     },
+    clock,
     reportBug,
   });
   const admit = (credentials: Credentials, address: string) =>
@@ -342,6 +340,7 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
     clientName,
     isSecure,
     readForwarded: forwarded,
+    heartbeatS: config.socketHeartbeatS,
     clock,
     reportBug,
   });

@@ -1,6 +1,7 @@
 /** `zuliprc`: the file that existing clients and bots read their credentials from. */
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { flushFolderSync } from "./store/folders.ts";
 
 export interface Account {
   readonly email: string;
@@ -9,11 +10,17 @@ export interface Account {
   readonly site: string;
 }
 
-/** Written whole and private (mode 0600), or not at all. */
+/** Written whole and private (mode 0600), or not at all; on disk when it returns: the key stands nowhere else. */
 export function writeZuliprc(file: string, { email, key, site }: Account): void {
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(`${file}.new`, `[api]\nemail=${email}\nkey=${key}\nsite=${site}\n`, { mode: 0o600 });
-  renameSync(`${file}.new`, file);
+  try {
+    writeFileSync(`${file}.new`, `[api]\nemail=${email}\nkey=${key}\nsite=${site}\n`, { mode: 0o600, flush: true });
+    renameSync(`${file}.new`, file);
+  } catch (error) {
+    rmSync(`${file}.new`, { force: true });
+    throw error;
+  }
+  flushFolderSync(dirname(file));
 }
 
 /**

@@ -118,6 +118,14 @@ export interface TopicMove {
   readonly afterUserId: number;
 }
 
+/** Which channels were active at one time and are not at a later one, both in milliseconds, is being told. */
+export interface InactivityLook {
+  readonly since: number;
+  readonly upTo: number;
+  /** Channels up to this id are done. */
+  readonly afterId: number;
+}
+
 /** A folder's description within its bounds, with its Markdown. */
 export interface FolderDescription {
   readonly text: string;

@@ -1,7 +1,7 @@
 /** What commands carry that change messages after they were posted (actors/commands.ts). Plain data: it is stored (M3). */
 
 import type { ParsedContent } from "../../src/domain/markdown/render.ts";
-import type { Ticket } from "../effects.ts";
+import type { Answer, Ticket } from "../effects.ts";
 
 export type PropagateMode = "change_one" | "change_later" | "change_all";
 
@@ -45,6 +45,8 @@ export interface MessageMove {
   readonly notifiesNewThread: boolean;
   /** How many have gone. */
   readonly count: number;
+  /** Told in the answer: files that the request's change of content leaves without a link. */
+  readonly detachedUploads?: readonly Answer[];
   /** The request that is answered when it is done; valid in this `boot` of the realm only. */
   readonly waiting: { readonly ticket: Ticket; readonly boot: number } | null;
 }

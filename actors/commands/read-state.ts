@@ -1,5 +1,5 @@
 /** What commands about read state and flags carry (commands.ts). */
-import type { PersonalFlag, ReadFloorRecord } from "../../schemas/records/read-state.ts";
+import type { PersonalFlag } from "../../schemas/records/read-state.ts";
 import type { Seen, Supposed } from "../../src/domain/read-state.ts";
 import type { Ticket } from "../effects.ts";
 
@@ -20,6 +20,8 @@ export interface ReadAnnouncement {
   readonly place: { readonly channelId: number; readonly conversationId: number | null };
   /** Floors that concern the place, as they were before the mark; null: there was none. */
   readonly before: NonNullable<Supposed["floors"]>;
+  /** The number of a mark that would be made then: whoever is muted later had not been. */
+  readonly at: number;
   /** The mark was that the channel was left. */
   readonly hasLeft: boolean;
   /** The next message to look at. */
@@ -60,7 +62,6 @@ export interface ReadCommandParams {
     readonly mustHaveReceived: boolean;
   };
   "read-state.announce": ReadAnnouncement;
-  "read-state.announce-muted": { readonly senderId: number; readonly before: ReadFloorRecord | null };
   "read-state.carry": CarriedReadState;
   "read-state.sweep": { readonly from: number; readonly upTo: number; readonly at: number };
 }

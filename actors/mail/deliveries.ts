@@ -3,13 +3,14 @@ import { limits } from "../../schemas/limits.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Address, type Command, command } from "../commands.ts";
 import { done, type Outcome } from "../decide.ts";
+import { backOffMs, type DeliveryContext } from "../delivery.ts";
 import { effects } from "../effects.ts";
-import type { MailContext } from "./machine.ts";
+import { isWithdrawn } from "./withdrawn.ts";
 
 type MailAddress = Extract<Address, { actor: "mail" }>;
 
 /** A mail server, or the outbox, has it. */
-export function mailSent(_context: MailContext, asked: Command<"mail.sent">): Outcome<MailContext> {
+export function mailSent(_context: DeliveryContext, asked: Command<"mail.sent">): Outcome<DeliveryContext> {
   return done({}, [effects.remove("mails", (asked.to as MailAddress).id)], { fate: "sent" });
 }
 
@@ -17,7 +18,11 @@ export function mailSent(_context: MailContext, asked: Command<"mail.sent">): Ou
  * Tried again with exponential back-off; refused for good or too often, it becomes a dead letter that says to whom and why, and
  * no longer what: its text may hold a link that is a key (S2).
  */
-export function mailFailed(_context: MailContext, asked: Command<"mail.failed">, view: View): Outcome<MailContext> {
+export function mailFailed(
+  _context: DeliveryContext,
+  asked: Command<"mail.failed">,
+  view: View,
+): Outcome<DeliveryContext> {
   const to = asked.to as MailAddress;
   const { isPermanent, reason } = asked.params;
   const mail = view.row("mails", to.id);
@@ -27,25 +32,17 @@ export function mailFailed(_context: MailContext, asked: Command<"mail.failed">,
     const error = `mail ${mail.id} (${mail.template}) to ${mail.to}, attempt ${attempts}: ${reason}`;
     return done({}, [effects.remove("mails", mail.id), effects.bury(asked, error)], { fate: "dead" });
   }
-  const dueAt = view.now + backOffMs(attempts);
+  const dueAt = view.now + backOffMs(attempts, limits.mail_back_off_ms_min, limits.mail_back_off_ms_max);
   return done({}, [
     effects.put("mails", mail.id, { ...mail, attempts, dueAt }),
     effects.schedule(dueAt, command(to, "mail.due", {}, null)),
   ]);
 }
 
-/** Milliseconds to wait after so many attempts. */
-function backOffMs(attempts: number): number {
-  return Math.min(limits.mail_back_off_ms_min * 2 ** (attempts - 1), limits.mail_back_off_ms_max);
-}
-
 /** Time to try again: the courier sees rows that are written. */
-export function mailDue(_context: MailContext, asked: Command<"mail.due">, view: View): Outcome<MailContext> {
+export function mailDue(_context: DeliveryContext, asked: Command<"mail.due">, view: View): Outcome<DeliveryContext> {
   const mail = view.row("mails", (asked.to as MailAddress).id);
-  return mail === undefined || mail.dueAt > view.now ? done({}, []) : done({}, [effects.put("mails", mail.id, mail)]);
-}
-
-/** It is over already. */
-export function tooLate(): Outcome<MailContext> {
-  return done({}, []);
+  if (mail === undefined || mail.dueAt > view.now) return done({}, []);
+  if (isWithdrawn(view, mail)) return done({}, [effects.remove("mails", mail.id)], { fate: "sent" });
+  return done({}, [effects.put("mails", mail.id, mail)]);
 }

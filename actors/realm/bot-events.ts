@@ -1,8 +1,10 @@
 /** `realm_bot` events: only who administers the bot is told (public API). */
+import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
-import { isAdministrator } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
+import { administratorsAnd } from "../people-events.ts";
+import { endQueues } from "./user-sight.ts";
 
 /** What happened to a bot, by reference: the values are read where it is told (realtime/bot-events.ts). */
 export interface BotChange {
@@ -11,17 +13,31 @@ export interface BotChange {
   readonly field?: string;
 }
 
+/** Fields of the bot's record that name a channel, by what stores them. */
+const defaultFields = [
+  ["default_sending_stream", "defaultSendingChannelId"],
+  ["default_events_register_stream", "defaultEventsChannelId"],
+] as const;
+
 /** For the owner and administrators. @param except who is told in another way */
 export function botEvent(view: View, bot: UserRecord, change: BotChange, except: readonly number[] = []): Effect {
-  const ids = administratorsOf(view, bot).filter((id) => !except.includes(id));
+  const ids = administratorsAnd(view, bot.botOwnerId).filter((id) => !except.includes(id));
   return effects.emit("realm_bot", { ...change, user_id: bot.id }, { to: "users", ids });
 }
 
-function administratorsOf(view: View, bot: UserRecord): number[] {
-  const administrators = [...view.users.all()].filter((user) => user.isActive && isAdministrator(user));
-  const ids = new Set(administrators.map((user) => user.id));
-  if (bot.botOwnerId !== null) ids.add(bot.botOwnerId);
-  return [...ids].sort((a, b) => a - b);
+/** A channel has another name: records of bots name their default channels (OpenAPI, Bot). */
+export function defaultsRenamed(view: View, channelId: number): Effect[] {
+  const named = [...view.bots.all()].flatMap((id) => {
+    const [bot, record] = [view.users.get(id), view.row("bots", id)];
+    if (bot === undefined || record === undefined) return [];
+    return defaultFields.flatMap(([field, stored]) => (record[stored] === channelId ? [{ bot, field }] : []));
+  });
+  if (named.length <= limits.sight_events_max) {
+    return named.map(({ bot, field }) => botEvent(view, bot, { op: "update", field }));
+  }
+  // Who would have to be told of too many asks anew.
+  const concerned = new Set(named.flatMap(({ bot }) => administratorsAnd(view, bot.botOwnerId)));
+  return [...concerned].sort((a, b) => a - b).flatMap((id) => endQueues(view, id));
 }
 
 /** For changes that are made to bots as to people: nothing for people. */

@@ -16,6 +16,8 @@ import { refuseCaller, refuseCreation, refuseNameInUse } from "./bot-admission.t
 import { botEvent } from "./bot-events.ts";
 import { newUser } from "./founding.ts";
 import { deactivationEffects } from "./user-deactivation.ts";
+import { joinedGroupEvents } from "./user-groups.ts";
+import { waitingEffects } from "./waiting-period.ts";
 
 /** POST /bots. The caller owns the bot; name and address are nobody else's. */
 export function createBot(_context: unknown, command: Command<"bot.create">, view: View): Outcome {
@@ -47,6 +49,8 @@ export function createBot(_context: unknown, command: Command<"bot.create">, vie
         ]),
     effects.put("apiKeys", params.apiKeyHash, newApiKey(view, id, params.apiKeyHash, "kept")),
     effects.emit("realm_user", { op: "add", user_id: id }, { to: "realm" }),
+    ...joinedGroupEvents(view, bot),
+    ...waitingEffects(view, bot),
     botEvent(view, bot, { op: "add" }),
   ]);
 }

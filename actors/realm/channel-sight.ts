@@ -65,22 +65,26 @@ export interface SightChange {
  * @param after how it will be (`supposing`)
  * @param channelIds which may be concerned
  * @param userIds who may be concerned; the deactivated are nobody's concern
+ * @param subscribersMax whom those who gain channels may be told of as their subscribers, over all channels
  */
 export function channelSight(
   view: View,
   after: View,
   channelIds: Iterable<number>,
   userIds: Iterable<number>,
+  subscribersMax: number = limits.sight_subscribers_max,
 ): SightChange {
   const channels = [...channelIds];
   const candidates = [...userIds].flatMap((id) => {
     const user = view.users.get(id);
     return user?.isActive === true ? [user] : [];
   });
-  if (channels.length * candidates.length > limits.sight_pairs_max) {
+  const tooMuch = (): SightChange => {
     const ended = candidates.flatMap(({ id }) => endQueues(view, id));
     return { vanishing: ended, appearing: [], gained: new Map() };
-  }
+  };
+  if (channels.length * candidates.length > limits.sight_pairs_max) return tooMuch();
+  let subscribersLeft = subscribersMax;
   const vanishing: Effect[] = [];
   const appearing: Effect[] = [];
   const gained = new Map<number, readonly number[]>();
@@ -94,6 +98,8 @@ export function channelSight(
       if (knew === hasMetadataAccess(after, after.users.get(user.id) ?? user, next)) continue;
       (knew ? losing : gaining).push(user.id);
     }
+    if (gaining.length > 0) subscribersLeft -= view.subscriptions.ofChannel(id).size;
+    if (subscribersLeft < 0) return tooMuch();
     vanishing.push(...vanishingEffects(id, losing));
     appearing.push(...(next.isPrivate ? sightRows(view, id, gaining) : []), ...appearingEffects(view, id, gaining));
     if (gaining.length > 0) gained.set(id, ascending(gaining));

@@ -14,6 +14,7 @@ import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { defaultsRenamed } from "./bot-events.ts";
 import { administeredChannel } from "./channel-access.ts";
 import { returningEffects } from "./channel-archive.ts";
 import { updateBody, watchers } from "./channel-events.ts";
@@ -223,6 +224,7 @@ function rename(view: View, { caller, channel, params }: Asked): Change | Refusa
   return {
     channel: { ...channel, name },
     told: [updateBody(channel, "name", name)],
+    effects: defaultsRenamed(view, channel.id),
     notices: [renameNotice(caller, channel.name, name)],
   };
 }

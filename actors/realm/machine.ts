@@ -7,8 +7,11 @@
  */
 import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
+import { gatherMissed } from "../topic/missed-messages.ts";
+import { expireAttachment, lookAtAttachments } from "./attachments.ts";
 import { updateBot } from "./bot-changes.ts";
 import { createBot, deactivateBot, regenerateBotKey } from "./bots.ts";
+import { tellInactive } from "./channel-activity.ts";
 import { archiveChannel } from "./channel-archive.ts";
 import { createChannelFolder, reorderChannelFolders, updateChannelFolder } from "./channel-folders.ts";
 import { updateChannel } from "./channel-updates.ts";
@@ -19,8 +22,11 @@ import { addEmoji, deactivateEmoji } from "./emoji.ts";
 import { foundRealm } from "./founding.ts";
 import { changeGroupMembers, continueGroupMembers } from "./group-members.ts";
 import { createGroup, deactivateGroup, updateGroup } from "./groups.ts";
+import { persistInputs } from "./inputs.ts";
+import { createInvitation, sendInvitations } from "./invites.ts";
 import { addLinkifier, removeLinkifier, reorderLinkifiers, updateLinkifier } from "./linkifiers.ts";
 import { continueChange } from "./membership.ts";
+import { addPlayground, removePlayground } from "./playgrounds.ts";
 import { persistPresence } from "./presence.ts";
 import {
   createProfileField,
@@ -91,6 +97,7 @@ export const realmMachine = setup({
         "channel-folder.update": { actions: decide(updateChannelFolder) },
         "channel-folder.reorder": { actions: decide(reorderChannelFolders) },
         "channel.update": { actions: decide(updateChannel) },
+        "channels.tell-inactive": { actions: decide(tellInactive) },
         "channel.archive": { actions: decide(archiveChannel) },
         "read-state.carry": { actions: decide(carryReadState) },
         "members.change": { actions: decide(continueChange) },
@@ -100,13 +107,21 @@ export const realmMachine = setup({
         "subscriptions.update": { actions: decide(updateSubscriptions) },
         "default-channels.set": { actions: decide(setDefaultChannel) },
         "user-topics.move": { actions: decide(continueTopicMove) },
+        "attachments.recount": { actions: decide(lookAtAttachments) },
+        "attachment.expire": { actions: decide(expireAttachment) },
         "emoji.add": { actions: decide(addEmoji) },
         "emoji.deactivate": { actions: decide(deactivateEmoji) },
         "linkifier.add": { actions: decide(addLinkifier) },
         "linkifier.update": { actions: decide(updateLinkifier) },
         "linkifier.remove": { actions: decide(removeLinkifier) },
         "linkifier.reorder": { actions: decide(reorderLinkifiers) },
+        "playground.add": { actions: decide(addPlayground) },
+        "playground.remove": { actions: decide(removePlayground) },
+        "invitation.create": { actions: decide(createInvitation) },
+        "invitations.send": { actions: decide(sendInvitations) },
+        "missed-messages.gather": { actions: decide(gatherMissed) },
         "presence.persist": { actions: decide(persistPresence) },
+        "inputs.persist": { actions: decide(persistInputs) },
       },
     },
   },

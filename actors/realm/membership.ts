@@ -160,10 +160,11 @@ function leaveEffects(view: View, { channel, userIds }: Target): Effect[] {
       { op: "remove", subscriptions: [{ name: channel.name, stream_id: channel.id }] },
       { to: "users", ids },
     ),
+    // Among them who leaves and still sees the channel: of the others, see realtime/channel-events.ts.
     effects.emit(
       "subscription",
       { op: "peer_remove", stream_ids: [channel.id], user_ids: ids },
-      watchers(channel, ids),
+      watchers(channel, blinded),
     ),
     ...(blinded.length === 0 ? [] : [effects.emit("stream", gone, { to: "users", ids: blinded })]),
     ...ids.flatMap((id) => leaveRead(view, id, channel.id)),

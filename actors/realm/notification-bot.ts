@@ -13,13 +13,18 @@ export function botMessage(channel: ChannelRecord, topic: string, content: strin
 }
 
 /** A direct message to one person. */
-export function botDirectMessage(userId: number, content: string, more: Peculiarity = {}): Command {
-  return botPost({ actor: "direct", userIds: [notificationBotId, userId].sort((a, b) => a - b) }, content, more);
+export function botDirectMessage(userId: number, content: string, more: Peculiarity = {}): Command<"message.post"> {
+  return botPost(botConversation(userId), content, more);
 }
 
-export type Peculiarity = Partial<Pick<MessagePost, "mentionsAs" | "isResolveNotice" | "readById">>;
+/** Where it writes to one person. */
+export function botConversation(userId: number): Address {
+  return { actor: "direct", userIds: [notificationBotId, userId].sort((a, b) => a - b) };
+}
 
-export function botPost(to: Address, content: string, more: Peculiarity = {}): Command {
+export type Peculiarity = Partial<Pick<MessagePost, "mentionsAs" | "isResolveNotice" | "unreadByIds" | "readById">>;
+
+export function botPost(to: Address, content: string, more: Peculiarity = {}): Command<"message.post"> {
   const post = {
     content,
     parsed: parseContent(content, { linkifiers: [], translateEmoticons: false }),

@@ -86,12 +86,16 @@ function carryFor(view: View, userId: number, move: CarriedReadState, messages: 
   const staysUnread: number[] = [];
   const staysRead: number[] = [];
   const told: number[] = [];
+  const spent: Effect[] = [];
   for (const { before, after } of messages) {
     const wasRead = was.isRead(before, from);
     if (wasRead === is.isRead(after, to)) continue;
     if (wasRead) staysRead.push(after.id);
-    else if (!is.holdsUnread(to)) told.push(after.id);
-    else if (!is.isFlooredSince(after, to, move.at)) staysUnread.push(after.id);
+    else if (!is.holdsUnread(to)) {
+      told.push(after.id);
+      // Else it would be unread again for who joins the channel later.
+      if (was.exception(after.id) !== undefined) spent.push(effects.remove("readExceptions", [userId, after.id]));
+    } else if (!is.isFlooredSince(after, to, move.at)) staysUnread.push(after.id);
   }
   const exception = (id: number, isRead: boolean) =>
     effects.put("readExceptions", [userId, id], { isRead, at: nextMark(view) });
@@ -100,6 +104,7 @@ function carryFor(view: View, userId: number, move: CarriedReadState, messages: 
     ...(floor === null ? [] : [putFloor("conversation", to.id, userId, floor)]),
     ...staysRead.map((id) => exception(id, true)),
     ...staysUnread.map((id) => exception(id, false)),
+    ...spent,
     ...noteMarks(view, userId, { newest }),
     ...flagEvents(userId, "add", "read", told),
   ];

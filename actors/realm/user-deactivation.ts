@@ -7,9 +7,10 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MailRecord, SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
+import { validInvitations } from "../../src/domain/invites.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { Command } from "../commands.ts";
+import { type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { deactivationMail } from "../mail.ts";
@@ -65,6 +66,7 @@ function endOf(view: View, user: UserRecord): Effect[] {
     effects.put("users", user.id, { ...user, isActive: false }),
     ...endQueues(view, user.id),
     ...pendingMail(view, user),
+    ...revokedInvitations(view, user),
     ...subscriptions.map((own) => effects.put("subscriptions", [own.channelId, user.id], pauseSubscription(view, own))),
     ...peerEvents(view, "peer_remove", user, subscriptions),
     effects.emit("realm_user", { op: "update", person: { user_id: user.id, is_active: false } }, { to: "realm" }),
@@ -75,16 +77,28 @@ function endOf(view: View, user: UserRecord): Effect[] {
   ];
 }
 
-/** Mails that wait to be sent, and addresses that wait to be confirmed. Bots have neither: for them nothing is looked through. */
+/** Mails that wait to be sent or written, and addresses that wait to be confirmed. Bots have neither: for them nothing is looked through. */
 function pendingMail(view: View, user: UserRecord): Effect[] {
   if (user.botType !== null) return [];
   const range = { limit: limits.pending_mails_scanned_max };
   const mails = view.rows("mails", range).filter(({ row }) => isAbout(row, user));
   const changes = view.rows("emailChanges", range).filter(({ row }) => row.userId === user.id);
   return [
+    effects.remove("missedMessages", user.id),
     ...mails.map(({ key }) => effects.remove("mails", key)),
     ...changes.map(({ key }) => effects.remove("emailChanges", key)),
   ];
+}
+
+/** Whom they invited is invited no more (behaviour 2.20); nor do the links come back with them. */
+function revokedInvitations(view: View, user: UserRecord): Effect[] {
+  if (user.botType !== null) return [];
+  return validInvitations(view)
+    .filter(({ inviterId }) => inviterId === user.id)
+    .map(({ id, email }) => {
+      const params = { isLink: email === "" };
+      return effects.tell(command({ actor: "invitation", id }, "invitation.revoke", params, null));
+    });
 }
 
 /** A mail to the person's address, or to the one that they wanted: its link leads nowhere any more. */

@@ -56,13 +56,14 @@ function nextSlice(move: TopicMove, lastId: number | undefined): TopicMove | nul
 interface Changes {
   readonly rows: Effect[];
   /** By policy: whose policy for a place is this one from now on. */
-  readonly left: number[];
+  /** By place, in the spelling that clients know: whose policy for it is none from now on. */
+  readonly left: Map<string, { readonly place: TopicPlace; readonly userIds: number[] }>;
   readonly reached: Map<TopicPolicy, number[]>;
   readonly muting: Set<number>;
 }
 
 function carry(view: View, { from, to, isMerge, phase }: TopicMove, userIds: readonly number[]): Effect[] {
-  const changes: Changes = { rows: [], left: [], reached: new Map(), muting: new Set() };
+  const changes: Changes = { rows: [], left: new Map(), reached: new Map(), muting: new Set() };
   const [source, target] = [view.channels.get(from.channelId), view.channels.get(to.channelId)];
   if (source === undefined || target === undefined) return [];
   for (const userId of userIds) {
@@ -80,7 +81,7 @@ function carry(view: View, { from, to, isMerge, phase }: TopicMove, userIds: rea
     const after = isMerge ? mergedPolicy(before, there) : before;
     if (after !== there) reach(view, changes, { userId, place: to, policy: after, before: there });
   }
-  return effectsOf(view, changes, from, to);
+  return effectsOf(view, changes, to);
 }
 
 function leave(
@@ -89,34 +90,50 @@ function leave(
   { userId, place, policy }: { userId: number; place: TopicPlace; policy: TopicPolicy },
 ): void {
   rows.push(...topicPolicyRows(view, userId, place, topicPolicies.none));
-  left.push(userId);
+  forget(left, userId, { ...place, topic: knownSpelling(view, userId, place) });
   if (policy === topicPolicies.muted) muting.add(userId);
 }
 
 function reach(
   view: View,
-  { rows, reached, muting }: Changes,
+  { rows, left, reached, muting }: Changes,
   { userId, place, policy, before }: { userId: number; place: TopicPlace; policy: TopicPolicy; before: TopicPolicy },
 ): void {
   rows.push(...topicPolicyRows(view, userId, place, policy));
   const others = reached.get(policy);
   if (others === undefined) reached.set(policy, [userId]);
   else others.push(userId);
+  // Clients compare without case, not without composition: the former spelling is another topic to them.
+  const known = knownSpelling(view, userId, place);
+  if (known.toLowerCase() !== place.topic.toLowerCase()) forget(left, userId, { ...place, topic: known });
   if (policy === topicPolicies.muted || before === topicPolicies.muted) muting.add(userId);
 }
 
-function effectsOf(view: View, { rows, left, reached, muting }: Changes, from: TopicPlace, to: TopicPlace): Effect[] {
+function knownSpelling(view: View, userId: number, { channelId, topic }: TopicPlace): string {
+  return view.row("userTopics", [userId, channelId, fold(topic)])?.topic ?? topic;
+}
+
+function forget(left: Changes["left"], userId: number, place: TopicPlace): void {
+  const key = `${place.channelId}:${place.topic}`;
+  const others = left.get(key);
+  if (others === undefined) left.set(key, { place, userIds: [userId] });
+  else others.userIds.push(userId);
+}
+
+function effectsOf(view: View, { rows, left, reached, muting }: Changes, to: TopicPlace): Effect[] {
   return [
     ...rows,
     ...(muting.size === 0 ? [] : [mutedTopicsEvent([...muting])]),
-    ...(left.length === 0 ? [] : [userTopicEvent(view, { userIds: left, place: from, policy: topicPolicies.none })]),
+    ...[...left.values()].map(({ place, userIds }) =>
+      userTopicEvent(view, { userIds, place, policy: topicPolicies.none }),
+    ),
     ...[...reached].map(([policy, userIds]) => userTopicEvent(view, { userIds, place: to, policy })),
   ];
 }
 
 /** The same topic, written differently: who may read it knows it by its new spelling. */
 function respell(view: View, to: TopicPlace, holders: ReturnType<typeof topicHolders>): Effect[] {
-  const changes: Changes = { rows: [], left: [], reached: new Map(), muting: new Set() };
+  const changes: Changes = { rows: [], left: new Map(), reached: new Map(), muting: new Set() };
   const channel = view.channels.get(to.channelId);
   if (channel === undefined) return [];
   for (const { userId, policy } of holders) {
@@ -124,5 +141,5 @@ function respell(view: View, to: TopicPlace, holders: ReturnType<typeof topicHol
     if (user === undefined || !hasContentAccess(view, user, channel)) continue;
     reach(view, changes, { userId, place: to, policy, before: policy });
   }
-  return effectsOf(view, changes, to, to);
+  return effectsOf(view, changes, to);
 }

@@ -8,7 +8,7 @@
  *                                    waiting --due, or look: a limit changed--> sweeping
  *
  * Between slices it tells itself `sweep`, which goes to the back of the realm's line: other commands are not delayed. Each
- * slice is one nested transaction, and what was told stands in the mailbox: a crash finds it at a slice's boundary.
+ * slice is one command, written whole or not at all, and what was told stands in the mailbox: a crash finds it at a slice's boundary.
  */
 import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";

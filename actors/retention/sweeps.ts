@@ -96,15 +96,15 @@ function placeOf(view: View, message: MessageRecord): RemovalPlace | undefined {
 }
 
 function removals(view: View, messages: readonly MessageRecord[]): Effect[] {
-  const byConversation = new Map<number, { place: RemovalPlace; ids: number[] }>();
+  const byConversation = new Map<number, { place: RemovalPlace; doomed: MessageRecord[] }>();
   for (const message of messages) {
     const known = byConversation.get(message.conversationId);
     const place = known?.place ?? placeOf(view, message);
     if (place === undefined) throw new Error(`message ${message.id} has no conversation`);
-    if (known === undefined) byConversation.set(place.id, { place, ids: [message.id] });
-    else known.ids.push(message.id);
+    if (known === undefined) byConversation.set(place.id, { place, doomed: [message] });
+    else known.doomed.push(message);
   }
-  return [...byConversation.values()].flatMap(({ place, ids }) => removeMessages(view, place, ids, []));
+  return [...byConversation.values()].flatMap(({ place, doomed }) => removeMessages(view, place, doomed, []));
 }
 
 /** The channels by id, each until its first message that stays. */

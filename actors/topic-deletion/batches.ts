@@ -8,7 +8,7 @@ import type { View } from "../../src/domain/view.ts";
 import { type Address, type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
-import { removeMessages } from "../topic/message-removal.ts";
+import { type Doomed, removeMessages } from "../topic/message-removal.ts";
 import type { TopicDeletionContext, Waiter } from "./machine.ts";
 
 type Target = Extract<Address, { actor: "topic-deletion" }>;
@@ -92,16 +92,15 @@ export function abandonDeletion(
   return done({}, replies, { waiters: [] });
 }
 
-/** Ids of the newest messages up to the high-water id, newest first; one more than a batch, to know if any is left. */
-function newestMessages(view: View, conversationId: number, highWaterId: number): number[] {
-  return view
-    .keys("conversationMessages", {
-      start: [conversationId, highWaterId],
-      end: [conversationId],
-      reverse: true,
-      limit: limits.topic_deletion_batch_messages + 1,
-    })
-    .map(([, messageId]) => messageId);
+/** The newest messages up to the high-water id, newest first; one more than a batch, to know if any is left. */
+function newestMessages(view: View, conversationId: number, highWaterId: number): Doomed[] {
+  const rows = view.rows("conversationMessages", {
+    start: [conversationId, highWaterId],
+    end: [conversationId],
+    reverse: true,
+    limit: limits.topic_deletion_batch_messages + 1,
+  });
+  return rows.map(({ key, row }) => ({ id: key[1], traits: row.traits }));
 }
 
 function batchEffects(
@@ -109,7 +108,7 @@ function batchEffects(
   context: TopicDeletionContext,
   channel: ChannelRecord,
   topic: string,
-  batch: readonly number[],
+  batch: readonly Doomed[],
 ): Effect[] {
   const id = context.conversationId ?? 0;
   const spelt = view.row("conversations", id)?.topic ?? topic;

@@ -8,7 +8,7 @@
  *                     parked --request--> deleting
  *
  * Between batches it tells itself `continue`, which goes to the back of the realm's line: other commands are not delayed.
- * Each batch is one nested transaction, so a crash finds the topic at a batch boundary.
+ * Each batch is one command, written whole or not at all, so a crash finds the topic at a batch boundary.
  */
 import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";

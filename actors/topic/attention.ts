@@ -1,6 +1,7 @@
 /** Whose attention a message calls beside those whom it mentions (records/read-state.ts), decided when it is written. */
 import { limits } from "../../schemas/limits.ts";
 import type { MessageAttentionRecord } from "../../schemas/records.ts";
+import { concealer } from "../../src/domain/unknown-people.ts";
 import type { View } from "../../src/domain/view.ts";
 
 export interface Written {
@@ -21,12 +22,32 @@ export function attentionOf(view: View, written: Written): MessageAttentionRecor
 }
 
 /** Only who receives it is alerted. */
-function alerted(view: View, { content, channelId, userIds }: Written): number[] {
+function alerted(view: View, { content, senderId, channelId, userIds }: Written): number[] {
   const found = view.alertWords.alertedBy(content);
   if (found.size === 0) return [];
   const receives = (id: number) =>
     userIds === null ? view.subscriptions.isSubscribed(id, channelId ?? 0) : userIds.includes(id);
-  return [...found].filter(receives).sort((a, b) => a - b);
+  const asShown = new Map<string, ReadonlySet<number>>();
+  const isShown = (id: number) => id === senderId || isAlertedByWhatIsShown(view, id, content, asShown);
+  return [...found].filter((id) => receives(id) && isShown(id)).sort((a, b) => a - b);
+}
+
+/**
+ * A restricted guest is alerted by the text that they are shown: a word that stands only in a stranger's name would tell that the
+ * guess is right (S1). @param known texts as guests are shown them, and whom they alert
+ */
+function isAlertedByWhatIsShown(
+  view: View,
+  userId: number,
+  content: string,
+  known: Map<string, ReadonlySet<number>>,
+): boolean {
+  const user = view.users.get(userId);
+  const shown = user === undefined ? content : (concealer(view, user)?.typed(content) ?? content);
+  if (shown === content) return true;
+  const alertedByIt = known.get(shown) ?? view.alertWords.alertedBy(shown);
+  known.set(shown, alertedByIt);
+  return alertedByIt.has(userId);
 }
 
 /** Who had written in the topic, as far back as is looked, and who writes now. */

@@ -10,11 +10,14 @@ import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
 import { deleteMessage } from "./message-deletion.ts";
 import { editMessage } from "./message-edits.ts";
+import { reportMessage } from "./message-reports.ts";
 import { postMessage } from "./messages.ts";
 import { endMove, takeIn } from "./moves.ts";
 import { addReaction, removeReaction } from "./reactions.ts";
 import { recount } from "./recount.ts";
+import { deliverReminder } from "./reminder-delivery.ts";
 import { tellRename } from "./renames.ts";
+import { deliverScheduledMessage } from "./scheduled-delivery.ts";
 
 export interface TopicContext {
   /** null until the first message. */
@@ -45,8 +48,11 @@ const { decide, notUnderstood } = hosting<TopicContext>();
 /** Understood in both states: whoever asks for something of an empty conversation is told that it is not there. */
 const on = {
   "message.post": { actions: decide(postMessage) },
+  "scheduled-messages.due": { actions: decide(deliverScheduledMessage) },
+  "reminders.due": { actions: decide(deliverReminder) },
   "message.edit": { actions: decide(editMessage) },
   "message.delete": { actions: decide(deleteMessage) },
+  "message.report": { actions: decide(reportMessage) },
   "reaction.add": { actions: decide(addReaction) },
   "reaction.remove": { actions: decide(removeReaction) },
   "messages.take-in": { actions: decide(takeIn) },

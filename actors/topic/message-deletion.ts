@@ -20,7 +20,7 @@ export function deleteMessage(
   if ("kind" in found) return found;
   const refused = checkDeletion(view, caller, found);
   if (refused !== null) return refused;
-  return done({}, removeMessages(view, { ...context, id: context.id ?? 0 }, [messageId], [caller.id]));
+  return done({}, removeMessages(view, { ...context, id: context.id ?? 0 }, [found.message], [caller.id]));
 }
 
 /** null: a conversation that is not there. */

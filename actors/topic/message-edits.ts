@@ -29,13 +29,15 @@ import type { MessageEdit } from "../commands/messages.ts";
 import type { Address, Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { relinkAttachments } from "./attachments.ts";
 import { attentionOf } from "./attention.ts";
 import { contentFields, messageRows } from "./content.ts";
 import type { TopicContext } from "./machine.ts";
 import { placeOf } from "./message-deletion.ts";
 import { checkTopicPolicy, mayMentionEverybody } from "./messages.ts";
+import { rememberMentioned } from "./missed-messages.ts";
 import { checkMoveLimit, planMove } from "./move-plan.ts";
-import { moveAnswer, startMove } from "./moves.ts";
+import { answerOf, startMove } from "./moves.ts";
 import { renameTopic } from "./renames.ts";
 import { refileMessage } from "./search.ts";
 import { type MessageUpdate, updateEvent } from "./update-events.ts";
@@ -166,11 +168,19 @@ function checkMove(
 
 function editContent(context: TopicContext, edit: CheckedEdit, view: View): Outcome<TopicContext> {
   const update = contentUpdate(edit);
-  if (update === null) return done(moveAnswer, []);
-  return done(moveAnswer, [
+  if (update === null) return done(answerOf({}), []);
+  const links = relinked(view, edit);
+  return done(answerOf({ detachedUploads: links.detached }), [
     ...contentEffects(context, view, edit, null),
-    updateEvent(context, { ...update, userId: edit.caller.id, at: view.now, messageIds: [edit.message.id] }),
+    ...links.effects,
+    updateEvent(view, context, { ...update, userId: edit.caller.id, at: view.now, messageIds: [edit.message.id] }),
   ]);
+}
+
+/** Links to files are those of the new content. */
+function relinked(view: View, { rendered, text, message, caller }: CheckedEdit) {
+  const isSame = rendered === null || text === message.content;
+  return isSame ? { effects: [], detached: [] } : relinkAttachments(view, caller, message.id, rendered.attachmentPaths);
 }
 
 /** What the event says of the content; null: it is what it was. */
@@ -208,8 +218,12 @@ function contentEffects(context: TopicContext, view: View, edit: CheckedEdit, mo
     userIds: context.userIds,
   });
   const sequence = (keys.at(-1)?.[1] ?? 0) + 1;
+  const edited = editedMessage(view, message, { text, rendered, attention });
+  const place = { channelId: context.channelId, topic: context.topic, userIds: context.userIds };
+  const participantIds = attention?.participantIds ?? [];
   return [
-    ...messageRows(editedMessage(view, message, { text, rendered, attention }), context.channelId),
+    ...messageRows(edited, context.channelId),
+    ...rememberMentioned(message, { message: edited, ...place, participantIds }, view),
     ...attentionRows(message, attention),
     refileMessage(message.id),
     effects.put("messageEdits", [message.id, sequence], {
@@ -218,11 +232,18 @@ function contentEffects(context: TopicContext, view: View, edit: CheckedEdit, mo
       prevContent,
       prevRendered,
       moveId,
+      afterMoveId: newestMoveBefore(context, view),
     }),
     ...(oldest !== undefined && keys.length === limits.message_history_entries_max
       ? [effects.remove("messageEdits", oldest)]
       : []),
   ];
+}
+
+/** A move that is under way has not come to this message yet: it is still in the conversation that is left. */
+function newestMoveBefore({ movingId }: TopicContext, view: View): number {
+  const isUnderWay = movingId !== null && view.row("messageMoves", movingId) !== undefined;
+  return isUnderWay ? movingId - 1 : view.counter("move");
 }
 
 /** Traits that an edit does not touch. */
@@ -258,21 +279,23 @@ function moveMessages(
   view: View,
 ): Outcome<TopicContext> {
   const { caller, message } = edit;
-  const move = planMove(context, asked, view, {
+  const links = relinked(view, edit);
+  const planned = planMove(context, asked, view, {
     caller,
     message,
     from: checked.from,
     to: checked.to,
     topic: checked.topic,
   });
+  const move = { ...planned, detachedUploads: links.detached };
   const update = contentUpdate(edit);
-  const content = contentEffects(context, view, edit, move.moveId);
+  const content = [...contentEffects(context, view, edit, move.moveId), ...links.effects];
   if (move.isRename) {
     return renameTopic(context, view, move, { toggle: checked.toggle, content, update: update?.content ?? {} });
   }
   const told =
     update === null
       ? []
-      : [updateEvent(context, { ...update, userId: caller.id, at: view.now, messageIds: [message.id] })];
+      : [updateEvent(view, context, { ...update, userId: caller.id, at: view.now, messageIds: [message.id] })];
   return startMove(view, move, [...content, ...told]);
 }

@@ -1,31 +1,41 @@
 /** Posting a message (public API: send-message; spec 2.9): O(1) rows, however many people receive it. */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
-import type { ChannelRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
-import { isRecentlyActive } from "../../src/domain/channels.ts";
+import type { ChannelRecord, MessageAttentionRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
 import { checkGroupMentions } from "../../src/domain/group-permissions.ts";
 import type { RenderedContent } from "../../src/domain/markdown/render.ts";
 import { resolveContent } from "../../src/domain/markdown/resolve.ts";
 import { mentionResolver } from "../../src/domain/mention-resolver.ts";
 import { indexRow } from "../../src/domain/message-index.ts";
-import { hasChannelPermission, hasMetadataAccess, hasRealmPermission, isGuest } from "../../src/domain/permissions.ts";
+import { mayPost } from "../../src/domain/message-rules.ts";
+import { hasMetadataAccess, hasRealmPermission, isGuest } from "../../src/domain/permissions.ts";
 import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { emptyTopicName } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Command, command } from "../commands.ts";
+import type { Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
-import { updateBody, watchers } from "../realm/channel-events.ts";
 import { notificationBotId } from "../realm/notification-bot.ts";
 import { conversationSight } from "../realm/user-sight.ts";
 import { readAtOnce } from "../user/read-rows.ts";
+import { tellOwner } from "../webhook/reports.ts";
 import { attentionOf } from "./attention.ts";
+import { policiesAfterPost } from "./automatic-policies.ts";
 import { contentFields } from "./content.ts";
+import { directName } from "./context.ts";
 import { checkDirectRecipients, checkInitiator } from "./direct-access.ts";
 import type { TopicContext } from "./machine.ts";
+import { consequencesOf } from "./post-consequences.ts";
 import { isSubscribedOrBot } from "./posting-access.ts";
 
 export function postMessage(context: TopicContext, asked: Command<"message.post">, view: View): Outcome<TopicContext> {
+  const outcome = post(context, asked, view);
+  const { answersMessageId } = asked.params;
+  if (outcome.kind === "done" || answersMessageId === undefined) return outcome;
+  return done({}, tellOwner(view, asked.callerId ?? 0, answersMessageId, `Its answer was refused: ${outcome.msg}`));
+}
+
+function post(context: TopicContext, asked: Command<"message.post">, view: View): Outcome<TopicContext> {
   const sender = callerOf(asked, view);
   if (sender === null) return refuse.noSuchUser();
   if (!sender.isActive) return refuse.userDeactivated();
@@ -51,6 +61,10 @@ function postToChannel(
   const forbidden = checkGroupMentions(view, rendered);
   if (forbidden !== null) return forbidden;
   const post = writeMessage(context, asked, view, sender, rendered);
+  const { topic, userIds } = context;
+  const { message, attention } = post;
+  const posted = { message, attention, sender, channel, topic, userIds, rendered };
+  const policies = policiesAfterPost(posted, context.id, view);
   const all = [
     ...post.effects,
     effects.put("channelMessages", [channel.id, post.message.id], {
@@ -58,29 +72,23 @@ function postToChannel(
       ...indexRow(post.message),
     }),
     ...readBefore(view, channel, asked.params.readById, post.message.id),
+    // Clients know what the topic is to them before they decide whether to notify (behaviour 5.1).
+    ...policies.effects,
     effects.emit("message", messageEventBody(asked, post.message), { to: "channel", id: channel.id, also: [] }),
   ];
   if (context.id === null) {
     all.push(effects.put("topicNames", [channel.id, fold(context.topic)], { id: post.message.conversationId }));
   }
-  if (!isRecentlyActive(view, channel)) {
-    all.push(effects.emit("stream", updateBody(channel, "is_recently_active", true), watchers(channel, [])));
-  }
-  if (channel.firstMessageId === null && isEmpty(view, channel.id)) {
-    all.push(effects.tell(command({ actor: "realm" }, "channel.find-first-message", { channelId: channel.id }, null)));
-  }
-  return done({ id: post.message.id }, all, post.context);
+  all.push(...consequencesOf(posted, view));
+  const { ofSender } = policies;
+  const answer = { id: post.message.id, ...(ofSender === null ? {} : { automatic_new_visibility_policy: ofSender }) };
+  return done(answer, all, post.context);
 }
 
 /** Who is not in the channel has nothing unread there. */
 function readBefore(view: View, channel: ChannelRecord, userId: number | undefined, messageId: number): Effect[] {
   const isUnread = userId !== undefined && view.subscriptions.isSubscribed(userId, channel.id);
   return isUnread ? readAtOnce(view, userId, messageId) : [];
-}
-
-/** Where something stands already, whoever put it there has told of it: what is told is told once. */
-function isEmpty(view: View, channelId: number): boolean {
-  return view.keys("channelMessages", { start: [channelId], end: [channelId + 1], limit: 1 }).length === 0;
 }
 
 /** Whose sight decides what is linked: the sender's, or that of whom a bot of the server speaks for. */
@@ -93,15 +101,10 @@ function speaker(asked: Command<"message.post">, view: View, sender: UserRecord)
 function checkPostingToChannel(view: View, sender: UserRecord, channel: ChannelRecord, topic: string): Refusal | null {
   // It tells of a channel in the channel, whatever becomes of it (behaviour 2.4).
   if (sender.id === notificationBotId) return null;
-  const owner = sender.botOwnerId === null ? undefined : view.users.get(sender.botOwnerId);
   const isHidden = channel.isPrivate && !isSubscribedOrBot(view, sender, channel);
   // D24: a channel that the sender may not know answers as one that does not exist.
   if (isHidden && !hasMetadataAccess(view, sender, channel)) return refuse.channelIdUnknown(channel.id);
-  // A bot may use its owner's permission.
-  const mayPost = [sender, owner].some(
-    (user) => user !== undefined && hasChannelPermission(view, user, channel, "can_send_message_group"),
-  );
-  if (!mayPost) return refuse.badRequest("You do not have permission to post in this channel.");
+  if (!mayPost(view, sender, channel)) return refuse.badRequest("You do not have permission to post in this channel.");
   const isGuestOutside =
     isGuest(sender) && !channel.isWebPublic && !view.subscriptions.isSubscribed(sender.id, channel.id);
   if (channel.isArchived || isHidden || isGuestOutside) {
@@ -156,16 +159,14 @@ function postDirectly(
     all.push(effects.put("directNames", directName(userIds), { id }));
     for (const userId of userIds) all.push(effects.put("directConversations", [userId, id], {}));
   }
+  const { message, attention } = post;
+  all.push(...consequencesOf({ message, attention, sender, channel: null, topic: "", userIds, rendered }, view));
   return done({ id: post.message.id }, all, post.context);
-}
-
-/** How a set of participants is named in `directNames`: ascending ids. */
-export function directName(userIds: readonly number[]): string {
-  return userIds.join(",");
 }
 
 interface WrittenMessage {
   readonly message: MessageRecord;
+  readonly attention: MessageAttentionRecord | null;
   readonly effects: Effect[];
   readonly context: Partial<TopicContext>;
 }
@@ -201,13 +202,16 @@ function writeMessage(
     editedAt: null,
     moves: [],
   };
+  const { unreadByIds } = asked.params;
   return {
     message,
+    attention,
     effects: [
       effects.count("message", message.id),
       ...(context.id === null ? [effects.count("recipient", conversationId)] : []),
       effects.put("messages", message.id, message),
       ...(attention === null ? [] : [effects.put("messageAttention", message.id, attention)]),
+      ...(unreadByIds === undefined ? [] : [effects.put("resolveNotices", message.id, { unreadByIds })]),
       effects.put("conversationMessages", [conversationId, message.id], indexRow(message)),
     ],
     context: { id: conversationId, lastMessageId: message.id },

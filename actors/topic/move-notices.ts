@@ -1,15 +1,15 @@
 /** What the notification bot says when messages were moved or a topic was resolved (texts of the public server). */
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
-import { encodeHash } from "../../src/domain/markdown/resolve.ts";
 import type { TopicToggle } from "../../src/domain/message-rules.ts";
-import { emptyTopicName } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { MessageMove } from "../commands/messages.ts";
 import { type Effect, effects } from "../effects.ts";
-import { botPost } from "../realm/notification-bot.ts";
+import { botPost, type Peculiarity } from "../realm/notification-bot.ts";
 import type { TopicContext } from "./machine.ts";
 import { removeMessages } from "./message-removal.ts";
+import { narrowPath, topicLink } from "./place-links.ts";
+import { noticeReaders } from "./resolve-notices.ts";
 
 /** At the end of a move: `count` messages have gone. Resolving a topic is told otherwise. */
 export function moveNotices(view: View, move: MessageMove): Effect[] {
@@ -46,9 +46,11 @@ export function toggleNotice(context: TopicContext, view: View, move: MessageMov
     view.now - last.sentAt <= limits.resolve_undo_s * 1000;
   if (isFresh) {
     const place = { id: context.id ?? 0, channelId: context.channelId, topic: move.to.topic, userIds: null };
-    return removeMessages(view, place, [last.id], [move.movedById]);
+    return removeMessages(view, place, [last], [move.movedById]);
   }
-  return [post(move.to, `${mention(view, move.movedById)} has marked this topic as ${toggle}.`, true)];
+  const readers = noticeReaders(view, move.to.channelId, [move.from.topic, move.to.topic]);
+  const notice = { isResolveNotice: true, ...(readers === null ? {} : { unreadByIds: readers }) } as const;
+  return [post(move.to, `${mention(view, move.movedById)} has marked this topic as ${toggle}.`, notice)];
 }
 
 type Place = MessageMove["from"];
@@ -59,30 +61,10 @@ function otherPlace(view: View, there: Place, here: Place): string {
   return isHidden ? "another channel" : topicLink(view, there);
 }
 
-function post(place: Place, content: string, isResolveNotice = false): Effect {
-  return effects.tell(botPost({ actor: "topic", ...place }, content, isResolveNotice ? { isResolveNotice } : {}));
+function post(place: Place, content: string, more: Peculiarity = {}): Effect {
+  return effects.tell(botPost({ actor: "topic", ...place }, content, more));
 }
 
 function mention(view: View, userId: number): string {
   return `@_**${view.users.get(userId)?.fullName ?? ""}|${userId}**`;
-}
-
-/** Characters that would end the shorter form of a link to a topic. */
-const unsafe = /[`>*&[\]]|\$\$/;
-
-function topicLink(view: View, place: Place): string {
-  const channel = view.channels.get(place.channelId)?.name ?? "";
-  if (!unsafe.test(channel) && !unsafe.test(place.topic)) return `#**${channel}>${place.topic}**`;
-  const topic = place.topic === "" ? emptyTopicName(view) : place.topic;
-  return `[#${escaped(channel)} > ${escaped(topic)}](${narrowPath(view, place)})`;
-}
-
-/** As text of a link: no character of it means anything. */
-function escaped(text: string): string {
-  return text.replace(/[`>*&[\]$]/g, (character) => `&#${character.charCodeAt(0)};`);
-}
-
-function narrowPath(view: View, { channelId, topic }: Place): string {
-  const slug = (view.channels.get(channelId)?.name ?? "").replaceAll(" ", "-");
-  return `#narrow/channel/${channelId}-${encodeHash(slug)}/topic/${encodeHash(topic)}`;
 }

@@ -39,7 +39,7 @@ export function planMove(context: TopicContext, asked: Command<"message.edit">, 
     propagateMode: params.propagateMode,
     conversationId,
     from: { channelId: from.id, topic: context.topic },
-    to: { channelId: to.id, topic },
+    to: { channelId: to.id, topic: spelling(view, wish, conversationId) },
     ...range,
     isLimitedToSight: isLimited(from),
     isWhole: !seesAny(sight, 0, range.afterId) && !seesAny(sight, range.upToId + 1, Number.MAX_SAFE_INTEGER),
@@ -67,6 +67,13 @@ function targetOf(view: View, { caller, to, topic }: Wish, conversationId: numbe
   return seesAny(sight, 0, Number.MAX_SAFE_INTEGER) ? "visible" : "hidden";
 }
 
+/** As the topic that is there already is called: so the history says what the messages are called (a topic has one spelling). */
+function spelling(view: View, { to, topic }: Wish, conversationId: number): string {
+  const named = view.row("topicNames", [to.id, fold(topic)]);
+  if (named === undefined || named.id === conversationId) return topic;
+  return view.row("conversations", named.id)?.topic ?? topic;
+}
+
 /** A conversation as somebody sees it. */
 interface Sight {
   readonly view: View;
@@ -80,17 +87,25 @@ function isLimited(channel: ChannelRecord): boolean {
   return channel.isPrivate && !channel.isHistoryPublic;
 }
 
-/** Whether the caller sees a message of the conversation with an id in the range; one look per stay at most. */
-function seesAny({ view, caller, channel, conversationId }: Sight, first: number, last: number): boolean {
-  const hasAny = (start: number, end: number) =>
-    start <= end &&
-    view.keys("conversationMessages", { start: [conversationId, start], end: [conversationId, end + 1], limit: 1 })
-      .length > 0;
-  if (!isLimited(channel)) return hasAny(first, last);
-  const stays = view.subscriptions.get(caller.id, channel.id)?.stays ?? [];
-  return stays.some((stay) =>
-    hasAny(Math.max(first, stay.joinedAfterId + 1), Math.min(last, stay.leftAtId ?? Number.MAX_SAFE_INTEGER)),
-  );
+/** Whether the caller sees a message of the conversation with an id in the range. */
+function seesAny(sight: Sight, first: number, last: number): boolean {
+  return oldestSeen(sight, first, last) !== null;
+}
+
+/** The oldest message with an id in the range that the caller sees; one look per stay at most. */
+function oldestSeen({ view, caller, channel, conversationId }: Sight, first: number, last: number): number | null {
+  const oldest = (start: number, end: number) => {
+    if (start > end) return null;
+    const range = { start: [conversationId, start], end: [conversationId, end + 1], limit: 1 };
+    return view.keys("conversationMessages", range)[0]?.[1] ?? null;
+  };
+  if (!isLimited(channel)) return oldest(first, last);
+  for (const stay of view.subscriptions.get(caller.id, channel.id)?.stays ?? []) {
+    const end = Math.min(last, stay.leftAtId ?? Number.MAX_SAFE_INTEGER);
+    const found = oldest(Math.max(first, stay.joinedAfterId + 1), end);
+    if (found !== null) return found;
+  }
+  return null;
 }
 
 /** Whether every message of the conversation goes, seen or not. */
@@ -110,12 +125,12 @@ export function checkMoveLimit(view: View, caller: UserRecord, move: Move, conve
   const limitS = moveLimitS(view, caller, move);
   if (limitS === null) return null;
   const isTooOld = (id: number) => (view.row("messages", id)?.sentAt ?? 0) <= view.now - limitS * 1000;
+  const oldest = oldestSeen({ view, caller, channel: move.from, conversationId }, 0, Number.MAX_SAFE_INTEGER - 1);
+  if (oldest === null || !isTooOld(oldest)) return null;
   const newest = newestSeen(view, caller, move.from, conversationId);
-  const oldest = newest.at(-1);
-  if (oldest === undefined || !isTooOld(oldest)) return null;
   // Ids and times grow together: what may be moved comes first.
   let allowed = 0;
-  let end = newest.length - 1;
+  let end = newest.length;
   while (allowed < end) {
     const middle = Math.floor((allowed + end) / 2);
     if (isTooOld(newest[middle] ?? 0)) end = middle;

@@ -13,17 +13,20 @@ import type { View } from "../../src/domain/view.ts";
 import type { MessageMove } from "../commands/messages.ts";
 import { type Command, command } from "../commands.ts";
 import { type Done, done, type Outcome } from "../decide.ts";
-import { type Effect, effects } from "../effects.ts";
+import { type Answer, type Effect, effects } from "../effects.ts";
 import { movedReadState, traitsInChannel } from "../realm/read-state.ts";
 import { moveUserTopics } from "../realm/user-topics.ts";
 import { messageRows } from "./content.ts";
+import { flagsLost } from "./flag-holders.ts";
 import type { TopicContext } from "./machine.ts";
 import { moveNotices } from "./move-notices.ts";
 import type { PlannedMove } from "./move-plan.ts";
 import { moveEvents } from "./update-events.ts";
 
-/** Files that nothing refers to any more; uploads do not exist yet. */
-export const moveAnswer = { detached_uploads: [] } as const;
+/** With the files that nothing links to any more, after a change of content in the same request. */
+export function answerOf({ detachedUploads = [] }: Pick<MessageMove, "detachedUploads">): Answer {
+  return { detached_uploads: detachedUploads };
+}
 
 /** In the conversation that is left: the move is written down, and the target is told. */
 export function startMove(
@@ -51,7 +54,7 @@ export function startMove(
     ],
     { movingId: moveId },
   );
-  return { ...started, keptAnswer: moveAnswer };
+  return { ...started, keptAnswer: answerOf(move) };
 }
 
 /** In the conversation that they go to. */
@@ -62,9 +65,9 @@ export function takeIn(context: TopicContext, asked: Command<"messages.take-in">
   if (context.id === null && asked.to.actor !== "topic") {
     return done({}, [effects.tell(command(target, "messages.take-in", move, null))]);
   }
-  const { ids, lastSeen, hasMore } = nextBatch(view, move);
+  const { messages, lastSeen, hasMore } = nextBatch(view, move);
+  const ids = messages.map((message) => message.id);
   const id = context.id ?? view.counter("recipient") + 1;
-  const messages = ids.flatMap((messageId) => view.row("messages", messageId) ?? []);
   const isNew = context.id === null && messages.length > 0;
   const all: Effect[] = [
     ...(isNew
@@ -90,27 +93,39 @@ export function takeIn(context: TopicContext, asked: Command<"messages.take-in">
 
 interface Batch {
   /** Ascending. */
-  readonly ids: readonly number[];
+  readonly messages: readonly MessageRecord[];
   readonly lastSeen: number;
   readonly hasMore: boolean;
 }
 
-function nextBatch(
-  view: View,
-  { conversationId, afterId, upToId, from, isLimitedToSight, movedById }: MessageMove,
-): Batch {
+/** Bounded by number and by size: their rows are written anew, all in one turn. */
+function nextBatch(view: View, move: MessageMove): Batch {
   const keys = view.keys("conversationMessages", {
-    start: [conversationId, afterId + 1],
-    end: [conversationId, upToId + 1],
+    start: [move.conversationId, move.afterId + 1],
+    end: [move.conversationId, move.upToId + 1],
     limit: limits.move_batch_messages + 1,
   });
-  const all = keys.slice(0, limits.move_batch_messages).map(([, id]) => id);
+  const isSeen = sightOf(view, move);
+  const messages: MessageRecord[] = [];
+  let characters = 0;
+  let looked = 0;
+  for (const [, id] of keys.slice(0, limits.move_batch_messages)) {
+    if (characters >= limits.move_batch_characters) break;
+    looked++;
+    const message = isSeen(id) ? view.row("messages", id) : undefined;
+    if (message === undefined) continue;
+    messages.push(message);
+    characters += message.content.length + message.rendered.length;
+  }
+  return { messages, lastSeen: keys[looked - 1]?.[1] ?? move.upToId, hasMore: keys.length > looked };
+}
+
+/** In protected history, whoever moves messages moves those that they see. */
+function sightOf(view: View, { from, isLimitedToSight, movedById }: MessageMove): (id: number) => boolean {
+  if (!isLimitedToSight) return () => true;
   const channel = view.channels.get(from.channelId);
   const mover = view.users.get(movedById);
-  const isSeen = (id: number) =>
-    !isLimitedToSight ||
-    (channel !== undefined && mover !== undefined && canReadChannelMessage(view, mover, channel, id));
-  return { ids: all.filter(isSeen), lastSeen: all.at(-1) ?? upToId, hasMore: keys.length > all.length };
+  return (id) => channel !== undefined && mover !== undefined && canReadChannelMessage(view, mover, channel, id);
 }
 
 function carried(message: MessageRecord, { moveId, conversationId, from, to }: MessageMove, id: number): Effect[] {
@@ -129,7 +144,8 @@ function arrivalEffects(context: TopicContext, view: View, move: MessageMove, id
   const former = view.row("conversations", move.conversationId)?.topic ?? move.from.topic;
   const present = context.id === null ? move.to.topic : context.topic;
   return [
-    ...moveEvents(move, ids, { former, present }),
+    ...moveEvents(view, move, ids, { former, present }),
+    ...flagsLost(view, ids, move.from.channelId, move.to.channelId),
     effects.tell(command({ actor: "conversation", id: move.conversationId }, "topic.recount", {}, null)),
   ];
 }
@@ -152,16 +168,15 @@ function finished(view: View, move: MessageMove): Effect[] {
 }
 
 /** Told last: whoever is answered finds the notices posted. */
-export function moveEnd({ conversationId, moveId, waiting }: MessageMove): Effect {
-  return effects.tell(
-    command({ actor: "conversation", id: conversationId }, "topic.move-ended", { moveId, waiting }, null),
-  );
+export function moveEnd({ conversationId, moveId, waiting, detachedUploads = [] }: MessageMove): Effect {
+  const end = { moveId, waiting, detachedUploads };
+  return effects.tell(command({ actor: "conversation", id: conversationId }, "topic.move-ended", end, null));
 }
 
 /** In the conversation that was left, or what is left of it: it can be moved from again, and whoever still waits is answered. */
 export function endMove(context: TopicContext, asked: Command<"topic.move-ended">, view: View): Outcome<TopicContext> {
   const { moveId, waiting } = asked.params;
   const isWaiting = waiting !== null && waiting.boot === view.counter("boot");
-  const replies = isWaiting ? [effects.reply(waiting.ticket, moveAnswer)] : [];
+  const replies = isWaiting ? [effects.reply(waiting.ticket, answerOf(asked.params))] : [];
   return context.movingId === moveId ? done({}, replies, { movingId: null }) : done({}, replies);
 }

@@ -10,9 +10,11 @@ import type { View } from "../../src/domain/view.ts";
 import type { Address, Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { policiesAfterReaction } from "./automatic-policies.ts";
 import { messageRows } from "./content.ts";
 import type { TopicContext } from "./machine.ts";
 import { placeOf } from "./message-deletion.ts";
+import { toldBeside } from "./update-events.ts";
 
 export function addReaction(context: TopicContext, asked: Command<"reaction.add">, view: View): Outcome<TopicContext> {
   const caller = callerOf(asked, view);
@@ -38,7 +40,8 @@ export function addReaction(context: TopicContext, asked: Command<"reaction.add"
   return done({}, [
     effects.put("reactions", [message.id, caller.id, known.key], row),
     ...(others.length > 0 ? [] : marked(context, message, true)),
-    reactionEvent(context, message, caller, "add", row),
+    reactionEvent(view, context, message, caller, "add", row),
+    ...(found.channel === null ? [] : policiesAfterReaction(view, caller, found.channel, context.topic)),
   ]);
 }
 
@@ -71,7 +74,7 @@ export function removeReaction(
   return done({}, [
     effects.remove("reactions", [message.id, caller.id, reaction.key]),
     ...(others.length > 1 ? [] : marked(context, message, false)),
-    reactionEvent(context, message, caller, "remove", reaction.row),
+    reactionEvent(view, context, message, caller, "remove", reaction.row),
   ]);
 }
 
@@ -108,6 +111,7 @@ function marked(context: TopicContext, message: MessageRecord, hasReactions: boo
 
 /** With the person's record beside the id, which older clients read (OpenAPI, reaction). */
 function reactionEvent(
+  view: View,
   context: TopicContext,
   message: MessageRecord,
   caller: UserRecord,
@@ -126,6 +130,10 @@ function reactionEvent(
   const audience =
     context.channelId === null
       ? ({ to: "users", ids: context.userIds ?? [] } as const)
-      : ({ to: "channel", id: context.channelId, also: [caller.id] } as const);
+      : ({
+          to: "channel",
+          id: context.channelId,
+          also: toldBeside(view, context.channelId, caller.id, [message.id]),
+        } as const);
   return effects.emit("reaction", body, audience);
 }

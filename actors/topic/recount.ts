@@ -5,8 +5,8 @@ import type { Command } from "../commands.ts";
 import { done, type Outcome } from "../decide.ts";
 import { effects } from "../effects.ts";
 import { endedConversationSight } from "../realm/user-sight.ts";
+import { directName } from "./context.ts";
 import type { TopicContext } from "./machine.ts";
-import { directName } from "./messages.ts";
 
 export function recount(context: TopicContext, _asked: Command<"topic.recount">, view: View): Outcome<TopicContext> {
   if (context.id === null) return done({}, []);

@@ -15,7 +15,7 @@ import { moveUserTopics } from "../realm/user-topics.ts";
 import type { TopicContext } from "./machine.ts";
 import { moveNotices, toggleNotice } from "./move-notices.ts";
 import type { PlannedMove } from "./move-plan.ts";
-import { moveAnswer, moveEnd } from "./moves.ts";
+import { answerOf, moveEnd } from "./moves.ts";
 import { refileTopic } from "./search.ts";
 import { type ContentUpdate, moveEvents } from "./update-events.ts";
 
@@ -33,7 +33,9 @@ export function renameTopic(
   beside: Beside,
 ): Outcome<TopicContext> {
   const isToggle = beside.toggle !== "none";
-  const move = { ...planned, afterId: 0, ...(isToggle ? { notifiesNewThread: false } : {}) };
+  // Of every message, whichever was named: another spelling is the whole topic's.
+  const range = { afterId: 0, upToId: context.lastMessageId };
+  const move = { ...planned, ...range, ...(isToggle ? { notifiesNewThread: false } : {}) };
   const ids = idsAfter(view, move);
   const renamed: Partial<TopicContext> = { topic: move.to.topic, renames: context.renames + 1 };
   const all = [...beside.content, ...renameRows(context, view, move)];
@@ -41,18 +43,18 @@ export function renameTopic(
   const notice = isToggle && beside.content.length === 0 ? toggleNotice(context, view, move, beside.toggle) : [];
   if (ids.length <= limits.event_ids_per_piece_max) {
     const whole = { ...move, count: ids.length };
-    const told = [...all, ...moveEvents(whole, ids, namesOf(move), beside.update)];
+    const told = [...all, ...moveEvents(view, whole, ids, namesOf(move), beside.update)];
     const notices = [...notice, ...moveNotices(view, whole)];
-    if (notices.length === 0) return done(moveAnswer, told, renamed);
+    if (notices.length === 0) return done(answerOf(move), told, renamed);
     const noticing: Done<TopicContext> = done(null, [...told, ...notices, moveEnd(move)], renamed);
-    return { ...noticing, keptAnswer: moveAnswer };
+    return { ...noticing, keptAnswer: answerOf(move) };
   }
   const rest = command({ actor: "conversation", id: move.conversationId }, "topic.tell-rename", move, null);
   const waiting: Done<TopicContext> = done(null, [...all, ...notice, effects.tell(rest)], {
     ...renamed,
     movingId: move.moveId,
   });
-  return { ...waiting, keptAnswer: moveAnswer };
+  return { ...waiting, keptAnswer: answerOf(move) };
 }
 
 function namesOf({ from, to }: MessageMove) {
@@ -107,7 +109,7 @@ export function tellRename(
   const ids = context.id === null ? [] : idsAfter(view, move);
   const piece = ids.slice(0, limits.event_ids_per_piece_max);
   const count = move.count + piece.length;
-  const told = piece.length === 0 ? [] : moveEvents(move, piece, namesOf(move));
+  const told = piece.length === 0 ? [] : moveEvents(view, move, piece, namesOf(move));
   if (piece.length < ids.length) {
     const rest = { ...move, count, afterId: piece.at(-1) ?? move.upToId };
     return done({}, [...told, effects.tell(command(asked.to, "topic.tell-rename", rest, null))]);

@@ -3,8 +3,10 @@
  * delivery (realtime/update-message-events.ts): who may not read moved messages where they are now is told that they are gone.
  */
 import { seconds } from "../../src/domain/presence.ts";
+import type { View } from "../../src/domain/view.ts";
 import type { MessageMove } from "../commands/messages.ts";
 import { type Effect, effects } from "../effects.ts";
+import { flagsHeld, onlookers } from "./flag-holders.ts";
 import type { TopicContext } from "./machine.ts";
 
 /** A change of content as the event tells it. */
@@ -20,11 +22,21 @@ export interface MessageUpdate {
 }
 
 /** A change that leaves messages where they are. */
-export function updateEvent(place: Pick<TopicContext, "channelId" | "userIds">, update: MessageUpdate): Effect {
+export function updateEvent(
+  view: View,
+  place: Pick<TopicContext, "channelId" | "userIds">,
+  update: MessageUpdate,
+): Effect {
   const body = updateBody(update);
   if (place.channelId === null) return effects.emit("update_message", body, { to: "users", ids: place.userIds ?? [] });
-  const audience = { to: "channel", id: place.channelId, also: [update.userId] } as const;
+  const also = toldBeside(view, place.channelId, update.userId, update.messageIds);
+  const audience = { to: "channel", id: place.channelId, also } as const;
   return effects.emit("update_message", { ...body, stream_id: place.channelId }, audience);
+}
+
+/** Who makes the change, and who follows the messages without being in the channel. */
+export function toldBeside(view: View, channelId: number, userId: number, messageIds: readonly number[]): number[] {
+  return [...new Set([userId, ...onlookers(view, channelId, flagsHeld(view, messageIds))])];
 }
 
 function updateBody({ userId, at, messageId, messageIds, content }: MessageUpdate): Record<string, unknown> {
@@ -43,6 +55,7 @@ function updateBody({ userId, at, messageId, messageIds, content }: MessageUpdat
  * @param names what the topics were and are called at this moment
  */
 export function moveEvents(
+  view: View,
   move: MessageMove,
   messageIds: readonly number[],
   names: { readonly former: string; readonly present: string },
@@ -59,12 +72,16 @@ export function moveEvents(
     ...(isElsewhere ? { new_stream_id: to.channelId } : {}),
     ...(names.former === names.present ? {} : { subject: names.present }),
   };
-  if (!isElsewhere)
-    return [effects.emit("update_message", body, { to: "channel", id: from.channelId, also: [movedById] })];
+  const also = toldBeside(view, from.channelId, movedById, messageIds);
+  if (!isElsewhere) return [effects.emit("update_message", body, { to: "channel", id: from.channelId, also })];
   // Who loses them may get them in pieces, each of which needs an id of its own.
   const span = messageIds.length;
   return [
-    effects.emit("update_message", body, { to: "channel", id: from.channelId, also: [movedById] }, span),
-    effects.emit("update_message", { ...body, is_arrival: true }, { to: "channel", id: to.channelId, also: [] }),
+    effects.emit("update_message", body, { to: "channel", id: from.channelId, also }, span),
+    effects.emit(
+      "update_message",
+      { ...body, is_arrival: true, told_ids: also },
+      { to: "channel", id: to.channelId, also: [] },
+    ),
   ];
 }

@@ -2,14 +2,18 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Audience, UserRecord } from "../../schemas/records.ts";
-import { userSetting } from "../../schemas/user-settings.ts";
+import { mayPost } from "../../src/domain/message-rules.ts";
 import { apiEmail } from "../../src/domain/people.ts";
 import { hasContentAccess } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Command, command, type TypingTarget } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
-import { effects } from "../effects.ts";
-import { hasStrangers, strangersRefused } from "../topic/direct-access.ts";
+import { type Effect, effects } from "../effects.ts";
+import { contextAt } from "../topic/context.ts";
+import { checkDirectRecipients, checkInitiator } from "../topic/direct-access.ts";
+import { isSubscribedOrBot } from "../topic/posting-access.ts";
+import { checkEditTyping, editNotice } from "./edit-notices.ts";
+import { channelListeners, checkSharing, listenersAmong } from "./hearing.ts";
 import type { TypingContext } from "./machine.ts";
 
 export function startTyping(
@@ -28,7 +32,7 @@ export function startTyping(
   return done(
     {},
     [
-      notice(view, sender, target, "start"),
+      ...notice(view, sender, target, "start"),
       effects.wake(
         `typing:${conversationOf(asked)}:${sender.id}`,
         limits.typing_expiry_ms,
@@ -45,7 +49,7 @@ export function stopTyping(context: TypingContext, asked: Command<"typing.stop">
   const { target } = asked.params;
   const refused = checkTyping(view, sender, target);
   if (refused !== null) return refused;
-  return done({}, [notice(view, sender, target, "stop")], { typists: without(context.typists, sender.id) });
+  return done({}, notice(view, sender, target, "stop"), { typists: without(context.typists, sender.id) });
 }
 
 export function expireTyping(
@@ -57,7 +61,7 @@ export function expireTyping(
   const until = context.typists[userId];
   const sender = view.users.get(userId);
   if (until === undefined || sender === undefined) return done({}, []);
-  return done({}, [notice(view, sender, target, "stop")], { typists: without(context.typists, userId) });
+  return done({}, notice(view, sender, target, "stop"), { typists: without(context.typists, userId) });
 }
 
 function conversationOf(asked: Command): string {
@@ -70,26 +74,32 @@ function without(typists: Readonly<Record<number, number>>, userId: number): Rec
   return left;
 }
 
+/** Who may not write there cannot be typing there: others are not told of it. */
 function checkTyping(view: View, sender: UserRecord, target: TypingTarget): Refusal | null {
-  if (target.kind === "direct") {
-    if (!userSetting(sender, "send_private_typing_notifications")) {
-      return refuse.badRequest("User has disabled typing notifications for direct messages");
-    }
-    for (const id of target.userIds) {
-      if (view.users.get(id) === undefined) return refuse.badRequest(`Invalid user ID ${id}`);
-    }
-    return hasStrangers(view, sender, target.userIds) ? strangersRefused() : null;
-  }
-  if (!userSetting(sender, "send_stream_typing_notifications")) {
-    return refuse.badRequest("User has disabled typing notifications for channel messages");
-  }
-  const channel = view.channels.get(target.channelId);
-  const isReadable = channel !== undefined && !channel.isArchived && hasContentAccess(view, sender, channel);
-  return isReadable ? null : refuse.invalidChannelId();
+  if (target.kind === "edit") return checkEditTyping(view, sender, target.messageId);
+  const unshared = checkSharing(sender, target.kind === "direct");
+  if (unshared !== null) return unshared;
+  if (target.kind === "channel") return checkChannel(view, sender, target.channelId);
+  const conversation = contextAt({ actor: "direct", userIds: target.userIds }, view);
+  return checkDirectRecipients(view, sender, target.userIds) ?? checkInitiator(conversation, view, sender);
+}
+
+/** D24: a channel that the sender may not write in for want of access answers as one that is not there. */
+function checkChannel(view: View, sender: UserRecord, channelId: number): Refusal | null {
+  const channel = view.channels.get(channelId);
+  if (channel === undefined || channel.isArchived) return refuse.invalidChannelId();
+  const hasAccess = channel.isPrivate
+    ? isSubscribedOrBot(view, sender, channel)
+    : hasContentAccess(view, sender, channel);
+  if (!hasAccess) return refuse.invalidChannelId();
+  return mayPost(view, sender, channel)
+    ? null
+    : refuse.badRequest("You do not have permission to post in this channel.");
 }
 
 /** Latest wins: an undelivered older notice of the same typist in the same conversation is dropped. */
-function notice(view: View, sender: UserRecord, target: TypingTarget, op: "start" | "stop") {
+function notice(view: View, sender: UserRecord, target: TypingTarget, op: "start" | "stop"): Effect[] {
+  if (target.kind === "edit") return editNotice(view, sender, target.messageId, op);
   const person = (user: UserRecord) => ({ user_id: user.id, email: apiEmail(user) });
   const body =
     target.kind === "direct"
@@ -104,18 +114,17 @@ function notice(view: View, sender: UserRecord, target: TypingTarget, op: "start
         }
       : { op, message_type: "stream", sender: person(sender), stream_id: target.channelId, topic: target.topic };
   const place = target.kind === "direct" ? target.userIds.join(",") : `${target.channelId}:${target.topic}`;
-  return effects.signal("typing", body, audienceOf(view, sender, target), `typing:${place}:${sender.id}`);
+  return [effects.signal("typing", body, audienceOf(view, sender, target), `typing:${place}:${sender.id}`)];
 }
 
-/** The others who want to know. Large channels get none, as on the public server. */
-function audienceOf(view: View, sender: UserRecord, target: TypingTarget): Audience {
-  const candidates = target.kind === "direct" ? target.userIds : view.subscriptions.ofChannel(target.channelId);
-  const size = target.kind === "direct" ? target.userIds.length : view.subscriptions.ofChannel(target.channelId).size;
-  if (target.kind === "channel" && size > limits.typing_channel_subscribers_max) return { to: "users", ids: [] };
-  const ids: number[] = [];
-  for (const id of candidates) {
-    const user = view.users.get(id);
-    if (id !== sender.id && user?.isActive === true && userSetting(user, "receives_typing_notifications")) ids.push(id);
-  }
+function audienceOf(
+  view: View,
+  sender: UserRecord,
+  target: Exclude<TypingTarget, { readonly kind: "edit" }>,
+): Audience {
+  const ids =
+    target.kind === "direct"
+      ? listenersAmong(view, sender, target.userIds)
+      : channelListeners(view, sender, target.channelId);
   return { to: "users", ids };
 }

@@ -6,22 +6,24 @@ import { setup } from "xstate";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
 import { addAlertWords, removeAlertWords } from "./alert-words.ts";
 import { addApiKey, regenerateApiKey } from "./api-keys.ts";
+import { addAttachment, removeAttachment } from "./attachments.ts";
 import { setAvatar } from "./avatars.ts";
 import { addDrafts, removeDraft, updateDraft } from "./drafts.ts";
 import { expireEmailChange, requestEmailChange } from "./email-change.ts";
 import { continueFlags, updateFlags } from "./message-flags.ts";
+import { mailMissedMessages } from "./missed-messages.ts";
 import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, removeNavigationView, updateNavigationView } from "./navigation-views.ts";
 import { deleteQueue, registerQueue } from "./queues.ts";
-import {
-  announceMuted,
-  announceRead,
-  markAllRead,
-  markChannelRead,
-  markTopicRead,
-  sweepExceptions,
-} from "./read-state.ts";
+import { announceRead, markAllRead, markChannelRead, markTopicRead, sweepExceptions } from "./read-state.ts";
+import { addReminder, giveUpReminder, removeReminder } from "./reminders.ts";
 import { addSavedSnippet, removeSavedSnippet, updateSavedSnippet } from "./saved-snippets.ts";
+import {
+  addScheduledMessage,
+  giveUpScheduledMessage,
+  removeScheduledMessage,
+  updateScheduledMessage,
+} from "./scheduled-messages.ts";
 import { changeSettings } from "./settings.ts";
 import { updateStatus } from "./status.ts";
 import { changeSubscriptionSettings } from "./subscription-settings.ts";
@@ -56,6 +58,13 @@ export const userMachine = setup({
         "drafts.add": { actions: decide(addDrafts) },
         "drafts.update": { actions: decide(updateDraft) },
         "drafts.remove": { actions: decide(removeDraft) },
+        "scheduled-messages.add": { actions: decide(addScheduledMessage) },
+        "scheduled-messages.update": { actions: decide(updateScheduledMessage) },
+        "scheduled-messages.remove": { actions: decide(removeScheduledMessage) },
+        "scheduled-messages.give-up": { actions: decide(giveUpScheduledMessage) },
+        "reminders.add": { actions: decide(addReminder) },
+        "reminders.remove": { actions: decide(removeReminder) },
+        "reminders.give-up": { actions: decide(giveUpReminder) },
         "alert-words.add": { actions: decide(addAlertWords) },
         "alert-words.remove": { actions: decide(removeAlertWords) },
         "message-flags.update": { actions: decide(updateFlags) },
@@ -64,12 +73,14 @@ export const userMachine = setup({
         "read-state.mark-channel": { actions: decide(markChannelRead) },
         "read-state.mark-topic": { actions: decide(markTopicRead) },
         "read-state.announce": { actions: decide(announceRead) },
-        "read-state.announce-muted": { actions: decide(announceMuted) },
         "read-state.sweep": { actions: decide(sweepExceptions) },
+        "missed-messages.due": { actions: decide(mailMissedMessages) },
         "muted-users.add": { actions: decide(muteUser) },
         "muted-users.remove": { actions: decide(unmuteUser) },
         "subscription-settings.change": { actions: decide(changeSubscriptionSettings) },
         "user-topics.set": { actions: decide(setUserTopic) },
+        "attachment.add": { actions: decide(addAttachment) },
+        "attachment.remove": { actions: decide(removeAttachment) },
         "user.avatar.set": { actions: decide(setAvatar) },
         "user.api-key.regenerate": { actions: decide(regenerateApiKey) },
         "queue.register": { actions: decide(registerQueue) },

@@ -4,7 +4,7 @@
  */
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { type PersonalFlag, personalFlags } from "../../schemas/records/read-state.ts";
+import type { PersonalFlag } from "../../schemas/records/read-state.ts";
 import type { ConversationRecord, MessageRecord, ReadFloorRecord, UserRecord } from "../../schemas/records.ts";
 import { hasPersonalFlag } from "../../src/domain/message-flags.ts";
 import { canReadMessage } from "../../src/domain/permissions.ts";
@@ -14,6 +14,7 @@ import type { FlagUpdate } from "../commands/read-state.ts";
 import { type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Answer, type Effect, effects } from "../effects.ts";
+import { putFlag, removeFlag } from "../topic/flag-holders.ts";
 import { advancedFloor, raisedFloor } from "./read-floors.ts";
 import { flagEvents, nextMark, noteMarks, putFloor, takeMark } from "./read-rows.ts";
 
@@ -106,10 +107,8 @@ function personalChange(
   const ids = marked
     .map(({ message }) => message.id)
     .filter((id) => hasPersonalFlag(view, user.id, id, flag) !== isAdding);
-  const rows = ids.map((id) => {
-    const key = [user.id, personalFlags[flag], id] as const;
-    return isAdding ? effects.put("messageFlags", key, {}) : effects.remove("messageFlags", key);
-  });
+  const change = isAdding ? putFlag : removeFlag;
+  const rows = ids.flatMap((messageId) => change({ userId: user.id, flag, messageId }));
   const notes = isAdding && ids.length > 0 ? noteMarks(view, user.id, { newest: ids.at(-1) ?? 0 }) : [];
   return { ids, rows: [...rows, ...notes], ignoredChannelIds: [] };
 }

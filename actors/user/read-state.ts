@@ -77,15 +77,20 @@ function markPlace(view: View, userId: number, place: MarkedPlace): Effect[] {
     ...noteMarks(view, userId, { newest: Math.max(upTo, advanced?.floor.upTo ?? 0) }),
   ];
   if (found !== null) {
-    const spent = found.filter((messageId) => state.exception(messageId) !== undefined);
-    return [
-      ...marks,
-      ...spent.map((messageId) => effects.remove("readExceptions", [userId, messageId])),
-      ...flagEvents(userId, "add", "read", found),
-    ];
+    return [...marks, ...spentExceptions(state, userId, found), ...flagEvents(userId, "add", "read", found)];
   }
   const before = floorsOf(state, place);
-  return [...marks, announceLater(view, userId, { place, before, hasLeft: false, from: 0, start, upTo })];
+  return [
+    ...marks,
+    announceLater(view, userId, { place, before, at: nextMark(view), hasLeft: false, from: 0, start, upTo }),
+  ];
+}
+
+/** Marks of single messages that say nothing any more. */
+function spentExceptions(state: ReadState, userId: number, messageIds: readonly number[]): Effect[] {
+  return messageIds.flatMap((messageId) =>
+    state.exception(messageId) === undefined ? [] : [effects.remove("readExceptions", [userId, messageId])],
+  );
 }
 
 /** The floors of now: what is raised later must not hide what is still to be told. */
@@ -170,10 +175,11 @@ export function announceRead(_context: unknown, asked: Command<"read-state.annou
   const limit = limits.read_rows_per_command_max;
   const isBelow = params.from <= params.start;
   const slice = isBelow ? markedIn(view, userId, params, limit) : newerIn(view, params, limit);
-  const { place, before, hasLeft } = params;
+  const { place, before, at, hasLeft } = params;
   const former: Supposed = {
     floors: before,
     conversationFloorsUpTo: params.upTo,
+    senderFloorsBefore: at,
     ...(hasLeft ? { remainsIn: place.channelId } : {}),
   };
   const was = new ReadState(view, userId, former);
@@ -231,8 +237,21 @@ export function leaveRead(view: View, userId: number, channelId: number): Effect
   const upTo = newestIn(view, place);
   const hasMarked = view.keys("readExceptions", { start: [userId], end: [userId + 1], limit: 1 }).length > 0;
   if (upTo <= start && !hasMarked) return [];
+  const found = lookInline(view, userId, state, place, start);
+  if (found !== null) {
+    // What few there are is told at once: a move that comes between would take it out of sight of a later look.
+    return [...spentExceptions(state, userId, found), ...flagEvents(userId, "add", "read", found)];
+  }
   const before = floorsOf(state, place);
-  const announcement = { place, before, hasLeft: true, from: 0, start, upTo: Math.max(upTo, start) };
+  const announcement = {
+    place,
+    before,
+    at: nextMark(view),
+    hasLeft: true,
+    from: 0,
+    start,
+    upTo: Math.max(upTo, start),
+  };
   return [effects.tell(command({ actor: "user", id: userId }, "read-state.announce", announcement, null))];
 }
 
@@ -268,15 +287,22 @@ export function sweepExceptions(_context: unknown, asked: Command<"read-state.sw
   ]);
 }
 
-/** What somebody who is muted wrote is read, and what they write from now on (behaviour 5.1). */
+/** What somebody who is muted wrote is read, and what they write from now on (behaviour 5.1). Told at once: a mark that follows
+ * in the same turn, or a channel that is left, would hide what was unread until now. */
 export function muteSender(view: View, userId: number, senderId: number): Effect[] {
-  const before = new ReadState(view, userId).floor({ kind: "sender", id: senderId });
-  const announcement = command({ actor: "user", id: userId }, "read-state.announce-muted", { senderId, before }, null);
+  const ids = collectUnread(view, userId).messages.flatMap((message) =>
+    message.senderId === senderId ? message.id : [],
+  );
+  const pieces = Math.ceil(ids.length / limits.event_ids_per_piece_max);
+  const told = Array.from({ length: pieces }, (_, index) => {
+    const first = index * limits.event_ids_per_piece_max;
+    return flagEvents(userId, "add", "read", ids.slice(first, first + limits.event_ids_per_piece_max));
+  });
   return [
     takeMark(view),
     putFloor("sender", senderId, userId, { upTo: Number.MAX_SAFE_INTEGER, at: nextMark(view) }),
     ...noteMarks(view, userId, { newest: 0, hasSenderFloors: true }),
-    effects.schedule(view.now, announcement),
+    ...told.flat(),
   ];
 }
 
@@ -286,23 +312,4 @@ export function unmuteSender(view: View, userId: number, senderId: number): Effe
   if (floor === null) return [];
   const upTo = view.counter("message");
   return [putFloor("sender", senderId, userId, { upTo, at: floor.at }), ...noteMarks(view, userId, { newest: upTo })];
-}
-
-export function announceMuted(_context: unknown, asked: Command<"read-state.announce-muted">, view: View): Outcome {
-  const { senderId, before } = asked.params;
-  const userId = (asked.to as { readonly id: number }).id;
-  const former: Supposed = { floors: [{ place: { kind: "sender", id: senderId }, floor: before }] };
-  const is = new ReadState(view, userId);
-  const told = collectUnread(view, userId, former).messages.filter(({ id, conversation, traits }) => {
-    return view.row("messages", id)?.senderId === senderId && is.isRead({ id, senderId, traits }, conversation);
-  });
-  const ids = told.map(({ id }) => id);
-  const pieces = Math.ceil(ids.length / limits.event_ids_per_piece_max);
-  return done(
-    {},
-    Array.from({ length: pieces }, (_, index) => {
-      const first = index * limits.event_ids_per_piece_max;
-      return flagEvents(userId, "add", "read", ids.slice(first, first + limits.event_ids_per_piece_max));
-    }).flat(),
-  );
 }

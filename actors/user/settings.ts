@@ -16,6 +16,7 @@ import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { addressEvents } from "../people-events.ts";
 import { removeAllDrafts } from "./drafts.ts";
+import { moveDueTime } from "./missed-messages.ts";
 
 /** PATCH /settings. The former password was verified against `formerHash`: another request may have changed it meanwhile. */
 export function changeSettings(_context: unknown, asked: Command<"user.change-settings">, view: View): Outcome {
@@ -113,6 +114,7 @@ const consequences: { readonly [N in UserSettingName]?: (changed: Changed) => Ef
     const params = { isShared: settingOf(after, "presence_enabled") === true };
     return [effects.tell(command({ actor: "presence", userId: after.id }, "presence.share", params, null))];
   },
+  email_notifications_batching_period_seconds: ({ view, after }) => moveDueTime(view, after),
   // Drafts on the server go; clients keep their own copies and are told nothing.
   enable_drafts_synchronization: ({ view, after }) =>
     settingOf(after, "enable_drafts_synchronization") === true ? [] : removeAllDrafts(view, after.id),

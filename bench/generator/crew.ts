@@ -16,7 +16,7 @@ export interface Lane {
   marker: number;
   state: "connecting" | "idle" | "busy";
   dueAt: number;
-  /** number of the marker in this run x cycle length + turn: names the request among all of the run. */
+  /** Names the request among all of the run: number of the marker in it x cycle length + turn, or that number alone. */
   post: number;
 }
 
@@ -26,6 +26,10 @@ export interface CrewOptions {
   readonly connections: number;
   /** The number that the first marker gets (0 when left out). */
   readonly firstMarker?: number;
+  /** Whether each request has a marker of its own, which is then its number; else all of one turn of the cycle share one. */
+  readonly isMarkerOfRequest?: boolean;
+  /** A request has been sent: `dueAt` and `post` of the lane are its. */
+  readonly onSend?: (lane: Lane) => void;
   /** A lane may send: it has just connected, or its answer has been handled. */
   readonly onReady: (lane: Lane) => void;
   /** An answer, before `onReady` for the same lane. */
@@ -90,17 +94,19 @@ export class Crew {
   /** Sends the lane's next request. `dueAt` is when it should have been sent. Returns its post number. */
   send(lane: Lane, dueAt: number): number {
     lane.turn = (lane.turn + 1) % lane.requests.length;
-    if (lane.turn === 0) {
+    const { firstMarker = 0, isMarkerOfRequest = false } = this.#options;
+    if (lane.turn === 0 || isMarkerOfRequest) {
       lane.marker = this.#nextMarker;
       this.#nextMarker += 1;
     }
     const request = lane.requests[lane.turn];
     if (request === undefined) throw new Error("a cycle without requests");
-    patchMarkers(request.bytes, request.offsets, ((this.#options.firstMarker ?? 0) + lane.marker) % MARKERS_MAX);
-    lane.post = lane.marker * lane.requests.length + lane.turn;
+    patchMarkers(request.bytes, request.offsets, (firstMarker + lane.marker) % MARKERS_MAX);
+    lane.post = isMarkerOfRequest ? lane.marker : lane.marker * lane.requests.length + lane.turn;
     lane.dueAt = dueAt;
     lane.state = "busy";
     lane.connection.send(request.bytes);
+    this.#options.onSend?.(lane);
     return lane.post;
   }
 

@@ -1,5 +1,5 @@
 // A crowd of WebSocket receivers: connect (a bounded number at once), authenticate by header, register, then hand every text
-// frame to the job. At the end the queues that the sockets registered are deleted, because a queue outlives its socket for
+// frame to the job. All can be dropped at once, and come back and resume. At the end the queues that the sockets registered are deleted, because a queue outlives its socket for
 // hours by design, and the server grants each user a bounded number.
 
 import type { Address } from "../lib/http-connection.ts";
@@ -17,9 +17,21 @@ export interface CrowdEvents {
 }
 
 interface Member {
-  readonly socket: WebSocketReceiver;
+  readonly index: number;
   readonly authorization: string;
+  /** Null between its drop and its return. */
+  socket: WebSocketReceiver | null;
   queueId: string | null;
+}
+
+/** How the dropped come back. */
+export interface Return {
+  /** Handshakes in flight at once. */
+  readonly atOnce: number;
+  /** The last event that receiver `index` has seen. */
+  lastEventIdOf(index: number): number;
+  /** The reply to a resume has come; it was begun at `startedAt`. */
+  onLive(startedAt: number): void;
 }
 
 export class Crowd {
@@ -49,7 +61,7 @@ export class Crowd {
   /** Opens sockets until `count` stand and are registered. Rejects when one of them is refused or gets no answer. */
   async openUntil(count: number): Promise<void> {
     const opener = async (): Promise<void> => {
-      while (this.#members.length < count) await this.#openOne(this.#members.length);
+      while (this.#members.length < count) await this.#enter(this.#newMember(), this.#receivers.register);
     };
     await Promise.all(Array.from({ length: HANDSHAKES_AT_ONCE }, opener));
   }
@@ -57,16 +69,45 @@ export class Crowd {
   /** Closes every socket and deletes the queues. */
   async close(): Promise<void> {
     this.#closing = true;
-    for (const member of this.#members) member.socket.close();
+    for (const member of this.#members) member.socket?.close();
     const requests = this.#members.flatMap(({ queueId, authorization }) =>
       queueId === null ? [] : [deleteQueueRequest(this.#address, authorization, queueId)],
     );
     if (requests.length > 0) await sendAll(this.#address, requests);
   }
 
-  #openOne(index: number): Promise<void> {
-    const { authorizations, localAddresses, path, register } = this.#receivers;
-    const authorization = authorizations[index % authorizations.length] ?? null;
+  /** Drops every socket at once, without a word; each comes back with its queue. Rejects when one of them is refused. */
+  async dropAndResume({ atOnce, lastEventIdOf, onLive }: Return): Promise<void> {
+    const away = [...this.#members];
+    for (const member of away) {
+      const { socket } = member;
+      member.socket = null;
+      socket?.destroy();
+    }
+    const opener = async (): Promise<void> => {
+      for (let member = away.pop(); member !== undefined; member = away.pop()) {
+        const startedAt = performance.now();
+        const resume = { type: "resume", ref: REGISTER_REF, queue_id: member.queueId };
+        await this.#enter(member, JSON.stringify({ ...resume, last_event_id: lastEventIdOf(member.index) }));
+        onLive(startedAt);
+      }
+    };
+    await Promise.all(Array.from({ length: atOnce }, opener));
+  }
+
+  #newMember(): Member {
+    const { authorizations } = this.#receivers;
+    const index = this.#members.length;
+    const authorization = authorizations[index % authorizations.length] ?? "";
+    const member: Member = { index, authorization, socket: null, queueId: null };
+    this.#members.push(member);
+    return member;
+  }
+
+  /** Opens the member's socket and sends `frame`, a registration or a resume; resolves with its reply. */
+  #enter(member: Member, frame: string): Promise<void> {
+    const { localAddresses, path } = this.#receivers;
+    const localAddress = localAddresses[member.index % localAddresses.length] ?? null;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
         () => reject(new Error("a socket got no answer to its registration")),
@@ -74,16 +115,11 @@ export class Crowd {
       );
       let registered = false;
       const socket = new WebSocketReceiver(
+        { address: this.#address, path, authorization: member.authorization, localAddress },
         {
-          address: this.#address,
-          path,
-          authorization,
-          localAddress: localAddresses[index % localAddresses.length] ?? null,
-        },
-        {
-          onOpen: () => socket.sendText(register),
+          onOpen: () => socket.sendText(frame),
           onText: (bytes, from, to) => {
-            if (registered) return this.#events.onFrame(index, bytes, from, to);
+            if (registered) return this.#events.onFrame(member.index, bytes, from, to);
             const reply = readReply(bytes.toString("utf8", from, to));
             if (reply === null) return;
             clearTimeout(timer);
@@ -95,12 +131,12 @@ export class Crowd {
           onClose: (reason) => {
             clearTimeout(timer);
             if (!registered) return reject(new Error(`a socket was refused: ${reason}`));
-            this.#onLost(reason);
+            // One that was dropped is not the member's any more.
+            if (member.socket === socket) this.#onLost(reason);
           },
         },
       );
-      const member: Member = { socket, authorization: authorization ?? "", queueId: null };
-      this.#members.push(member);
+      member.socket = socket;
     });
   }
 

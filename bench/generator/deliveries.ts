@@ -3,7 +3,7 @@
 // falls behind. Open loop: posts at a fixed rate, latency from the due time to each receiver and to the last one.
 
 import { runArrivals } from "../lib/arrivals.ts";
-import { MARKER, MARKER_DIGITS } from "../lib/http-request.ts";
+import { markerIn, markersIn } from "../lib/http-request.ts";
 import type { DeliveriesJob, DeliveriesResult } from "../lib/job.ts";
 import { BACKLOG_ARRIVALS_MAX, DELIVERY_WAIT_MS, MARKERS_MAX } from "../lib/limits.ts";
 import { Probe } from "../lib/probe.ts";
@@ -13,8 +13,6 @@ import { Crowd } from "./crowd.ts";
 import { Ledger } from "./ledger.ts";
 import { drain, runWindow } from "./window.ts";
 
-const MARKER_PREFIX = Buffer.from(MARKER.slice(0, 2), "latin1");
-const MARKER_SUFFIX = MARKER.charCodeAt(MARKER.length - 1);
 const SWEEP_MS = 250;
 
 /** Runs the job. Rejects when a receiver is refused or connections break again and again. */
@@ -173,12 +171,9 @@ class DeliveryRun {
     else this.#scan(receiver, bytes, { from, to, now });
   }
 
-  /** Every marker in the frame is one event: message content appears once in an event, whether frames hold one or several. */
   #scan(receiver: number, bytes: Buffer, range: { from: number; to: number; now: number }): void {
     const payload = bytes.subarray(range.from, range.to);
-    for (let at = payload.indexOf(MARKER_PREFIX); at !== -1; at = payload.indexOf(MARKER_PREFIX, at + 2)) {
-      const marker = readMarker(payload, at);
-      if (marker === null) continue;
+    for (const marker of markersIn(payload)) {
       if (receiver === 0) this.#keepSample(0, () => payload.toString("utf8"));
       this.#see(this.#postOf(marker, 0), receiver, range.now);
     }
@@ -187,7 +182,7 @@ class DeliveryRun {
   #onTypingFrame(receiver: number, text: string, now: number): void {
     for (const event of eventsOf(text)) {
       if (event.type !== "typing" || typeof event.topic !== "string") continue;
-      const marker = readMarker(Buffer.from(event.topic, "latin1"), event.topic.indexOf(MARKER.slice(0, 2)));
+      const marker = markerIn(event.topic);
       if (marker === null) continue;
       const turn = event.op === "stop" ? 1 : 0;
       if (receiver === 0) this.#keepSample(turn, () => text);
@@ -238,18 +233,6 @@ class DeliveryRun {
 /** Whether the lane has begun a cycle that it has not finished. */
 function isMidCycle(lane: Lane): boolean {
   return lane.turn !== -1 && lane.turn < lane.requests.length - 1;
-}
-
-/** The number behind the marker at `at`, or null when there is none. */
-function readMarker(bytes: Buffer, at: number): number | null {
-  if (at < 0 || bytes[at + 2 + MARKER_DIGITS] !== MARKER_SUFFIX) return null;
-  let value = 0;
-  for (let index = at + 2; index < at + 2 + MARKER_DIGITS; index += 1) {
-    const digit = (bytes[index] ?? 0) - 48;
-    if (digit < 0 || digit > 9) return null;
-    value = value * 10 + digit;
-  }
-  return value;
 }
 
 interface PushedEvent {

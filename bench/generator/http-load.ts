@@ -1,20 +1,18 @@
-// HTTP load over keep-alive connections. Closed loop: every connection sends again when its answer is there; it finds the
-// highest throughput, and its latencies are service times. Open loop: arrivals at a fixed rate take a free connection or wait
-// for one, and latency counts from the time the arrival was due.
+// HTTP load over keep-alive connections, all of one kind. Who sends when: bench/generator/dispatchers.ts.
 
-import { runArrivals } from "../lib/arrivals.ts";
-import type { HttpLoadJob, HttpLoadResult, Pace } from "../lib/job.ts";
-import { BACKLOG_ARRIVALS_MAX, DRAIN_MS } from "../lib/limits.ts";
+import type { HttpLoadJob, HttpLoadResult } from "../lib/job.ts";
+import { DRAIN_MS } from "../lib/limits.ts";
 import { Probe } from "../lib/probe.ts";
 import { Recorder } from "../lib/recorder.ts";
-import { Crew, type Lane } from "./crew.ts";
+import { Crew } from "./crew.ts";
+import { dispatcherFor } from "./dispatchers.ts";
 import { drain, runWindow } from "./window.ts";
 
 /** Runs the job. Rejects when connections break again and again. */
 export async function runHttpLoad(job: HttpLoadJob): Promise<HttpLoadResult> {
   const recorder = new Recorder(job.pace.durationMs);
   const probe = new Probe(job.watch);
-  const dispatcher: Dispatcher = job.pace.ratePerSecond === null ? new ClosedLoop() : new OpenLoop();
+  const dispatcher = dispatcherFor(job.pace);
   let bodyBytes = 0;
   const crew = new Crew({
     address: job.address,
@@ -44,93 +42,4 @@ export async function runHttpLoad(job: HttpLoadJob): Promise<HttpLoadResult> {
     failures: crew.failures(unanswered),
     usage: await probe.report(),
   };
-}
-
-/** Decides which lane sends when. */
-interface Dispatcher {
-  /** Arrivals that have no connection yet. */
-  readonly waiting: number;
-  onReady(lane: Lane): void;
-  onLost(lane: Lane): void;
-  /** Begins to send; resolves when there will be no more arrivals. */
-  run(crew: Crew, pace: Pace): Promise<void>;
-  stop(): void;
-}
-
-/** Every lane that is ready sends at once. */
-class ClosedLoop implements Dispatcher {
-  readonly waiting = 0;
-  readonly #early: Lane[] = [];
-  #crew: Crew | null = null;
-  #stopped = false;
-
-  onReady(lane: Lane): void {
-    if (this.#stopped) return;
-    if (this.#crew === null) this.#early.push(lane);
-    else this.#crew.send(lane, performance.now());
-  }
-
-  onLost(_lane: Lane): void {
-    // The lane comes back through onReady.
-  }
-
-  run(crew: Crew): Promise<void> {
-    this.#crew = crew;
-    for (const lane of this.#early) crew.send(lane, performance.now());
-    return Promise.resolve();
-  }
-
-  stop(): void {
-    this.#stopped = true;
-  }
-}
-
-/** Arrivals take the lane that was free last; when none is, they wait in order, and their waiting counts. */
-class OpenLoop implements Dispatcher {
-  #free: Lane[] = [];
-  #backlog: number[] = [];
-  #backlogHead = 0;
-  #crew: Crew | null = null;
-
-  get waiting(): number {
-    return this.#backlog.length - this.#backlogHead;
-  }
-
-  onReady(lane: Lane): void {
-    const dueAt = this.#backlog[this.#backlogHead];
-    if (this.#crew === null || dueAt === undefined) {
-      this.#free.push(lane);
-      return;
-    }
-    this.#backlogHead += 1;
-    if (this.#backlogHead === this.#backlog.length) {
-      this.#backlog = [];
-      this.#backlogHead = 0;
-    }
-    this.#crew.send(lane, dueAt);
-  }
-
-  onLost(lane: Lane): void {
-    this.#free = this.#free.filter((other) => other !== lane);
-  }
-
-  run(crew: Crew, pace: Pace): Promise<void> {
-    this.#crew = crew;
-    const fromMs = performance.now();
-    return runArrivals({
-      ratePerSecond: pace.ratePerSecond ?? 1,
-      fromMs,
-      untilMs: fromMs + pace.warmupMs + pace.durationMs,
-      onArrival: (dueAt) => {
-        const lane = this.#free.pop();
-        if (lane !== undefined) crew.send(lane, dueAt);
-        else this.#backlog.push(dueAt);
-        return this.waiting < BACKLOG_ARRIVALS_MAX;
-      },
-    });
-  }
-
-  stop(): void {
-    // The arrivals end by themselves; what is waiting is still sent during the drain, and its lateness counts.
-  }
 }

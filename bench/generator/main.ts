@@ -5,7 +5,9 @@ import type { Job, Reply, ResultOf } from "../lib/job.ts";
 import { runDeliveries } from "./deliveries.ts";
 import { runHttpLoad } from "./http-load.ts";
 import { runIdleSockets } from "./idle-sockets.ts";
+import { runMixed } from "./mixed.ts";
 import { runPermissions } from "./permissions.ts";
+import { runReconnect } from "./reconnect.ts";
 
 process.once("message", (job: Job) => {
   run(job).then(
@@ -21,6 +23,10 @@ function run(job: Job): Promise<ResultOf[Job["kind"]]> {
       return runHttpLoad(job);
     case "deliveries":
       return runDeliveries(job);
+    case "mixed":
+      return runMixed(job);
+    case "reconnect":
+      return runReconnect(job);
     case "idle-sockets":
       return runIdleSockets(job);
     case "permissions":

@@ -31,20 +31,30 @@ export class Api {
   /** The same as somebody else. */
   async callAs(
     authorization: string,
-    method: "GET" | "POST",
+    method: "GET" | "POST" | "DELETE",
     path: string,
     form: Readonly<Record<string, string>>,
   ): Promise<string> {
-    const encoded = new URLSearchParams(form).toString();
-    const suffix = method === "GET" && encoded !== "" ? `?${encoded}` : "";
-    const response = await fetch(`${this.#origin}${path}${suffix}`, {
+    const query = new URLSearchParams(form);
+    const suffix = method !== "POST" && query.size > 0 ? `?${query}` : "";
+    return this.send(method, `${path}${suffix}`, authorization, method === "POST" ? query : null);
+  }
+
+  /** With a body as it is: a form, or one with a file. */
+  async send(
+    method: "GET" | "POST" | "DELETE",
+    path: string,
+    authorization: string,
+    body: URLSearchParams | FormData | null,
+  ): Promise<string> {
+    const response = await fetch(`${this.#origin}${path}`, {
       method,
       headers: { authorization },
-      ...(method === "POST" ? { body: new URLSearchParams(form) } : {}),
+      body,
     });
     const text = await response.text();
     if (response.status !== 200)
-      throw new Error(`${method} ${path} answered ${response.status}: ${text.slice(0, 300)}`);
+      throw new Error(`${method} ${path.split("?", 1)[0]} answered ${response.status}: ${text.slice(0, 300)}`);
     return text;
   }
 

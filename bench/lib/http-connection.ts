@@ -23,8 +23,8 @@ export class HttpConnection {
   readonly #socket: Socket;
   #reason = "closed by the server";
 
-  constructor(address: Address, events: ConnectionEvents) {
-    const reader = new ResponseReader((response) => events.onResponse(response));
+  constructor(address: Address, events: ConnectionEvents, options: { readonly keepsBodies?: boolean } = {}) {
+    const reader = new ResponseReader((response) => events.onResponse(response), options);
     this.#socket = connect({
       ...address,
       noDelay: true,

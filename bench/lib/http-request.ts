@@ -5,6 +5,8 @@
 export const MARKER = "bm00000000x";
 export const MARKER_DIGITS_OFFSET = 2;
 export const MARKER_DIGITS = 8;
+const MARKER_PREFIX = Buffer.from(MARKER.slice(0, MARKER_DIGITS_OFFSET), "latin1");
+const MARKER_SUFFIX = MARKER.charCodeAt(MARKER.length - 1);
 
 export interface RequestParts {
   readonly method: "GET" | "POST" | "PATCH" | "DELETE";
@@ -32,6 +34,26 @@ export function buildRequest(parts: RequestParts): string {
   return `${lines.join("\r\n")}\r\n\r\n${body ?? ""}`;
 }
 
+/** A keep-alive request that uploads one text file (ASCII). */
+export function buildUpload(
+  parts: Pick<RequestParts, "path" | "authorization" | "host"> & { readonly name: string; readonly content: string },
+): string {
+  const boundary = "------------------------bench";
+  const lines = [
+    `--${boundary}`,
+    `Content-Disposition: form-data; name="filename"; filename="${parts.name}"`,
+    "Content-Type: text/plain",
+    "",
+    parts.content,
+    `--${boundary}--`,
+    "",
+  ];
+  const body = lines.join("\r\n");
+  const type = `Content-Type: multipart/form-data; boundary=${boundary}`;
+  const head = buildRequest({ method: "POST", path: parts.path, authorization: parts.authorization, host: parts.host });
+  return `${head.slice(0, -2)}${type}\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+}
+
 /** Every place in `bytes` where a marker's digits begin. */
 export function markerOffsets(bytes: Buffer): number[] {
   const offsets: number[] = [];
@@ -50,4 +72,30 @@ export function patchMarkers(bytes: Buffer, offsets: readonly number[], value: n
       rest = Math.floor(rest / 10);
     }
   }
+}
+
+/** The number behind the marker at `at`, or null when there is none. */
+function readMarker(bytes: Buffer, at: number): number | null {
+  if (at < 0 || bytes[at + MARKER_DIGITS_OFFSET + MARKER_DIGITS] !== MARKER_SUFFIX) return null;
+  let value = 0;
+  const from = at + MARKER_DIGITS_OFFSET;
+  for (let index = from; index < from + MARKER_DIGITS; index += 1) {
+    const digit = (bytes[index] ?? 0) - 48;
+    if (digit < 0 || digit > 9) return null;
+    value = value * 10 + digit;
+  }
+  return value;
+}
+
+/** The numbers of all markers in the bytes: content appears once in an event, whether a frame holds one event or several. */
+export function* markersIn(bytes: Buffer): Generator<number> {
+  for (let at = bytes.indexOf(MARKER_PREFIX); at !== -1; at = bytes.indexOf(MARKER_PREFIX, at + MARKER_PREFIX.length)) {
+    const marker = readMarker(bytes, at);
+    if (marker !== null) yield marker;
+  }
+}
+
+/** The number of the first marker in `text`, or null when there is none. */
+export function markerIn(text: string): number | null {
+  return readMarker(Buffer.from(text, "latin1"), text.indexOf(MARKER.slice(0, MARKER_DIGITS_OFFSET)));
 }

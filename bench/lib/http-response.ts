@@ -1,5 +1,6 @@
 // Reads HTTP/1.1 answers off one keep-alive connection with at most one request in flight. The common case, a whole
-// answer in one read, costs one search and one regular expression; bodies are counted, not kept, unless the answer failed.
+// answer in one read, costs one search and one regular expression; bodies are counted, not kept, unless the answer failed or its
+// reader needs them.
 // Chunked bodies are understood because servers behind a proxy send them; pipelining is not (this uWebSockets.js build drops it).
 
 import { FAILURE_BODY_BYTES_MAX, RESPONSE_HEAD_BYTES_MAX } from "./limits.ts";
@@ -13,6 +14,8 @@ export interface Response {
   readonly bodyBytes: number;
   /** The beginning of the body when the status is not 200, else empty. */
   readonly failureBody: string;
+  /** The whole body, for a reader that keeps bodies. */
+  readonly body?: string;
 }
 
 type State =
@@ -22,13 +25,16 @@ type State =
 
 export class ResponseReader {
   readonly #onResponse: (response: Response) => void;
+  /** Pieces of the body; null: bodies are not kept. */
+  readonly #kept: Buffer[] | null;
   #state: State = { kind: "head", seen: null };
   #status = 0;
   #bodyBytes = 0;
   #failureBody = "";
 
-  constructor(onResponse: (response: Response) => void) {
+  constructor(onResponse: (response: Response) => void, { keepsBodies = false } = {}) {
     this.#onResponse = onResponse;
+    this.#kept = keepsBodies ? [] : null;
   }
 
   /** Takes the first `length` bytes of `bytes` (a shared read buffer). Throws on what is not one HTTP/1.1 answer. */
@@ -90,6 +96,8 @@ export class ResponseReader {
 
   #count(bytes: Buffer, from: number, to: number): void {
     this.#bodyBytes += to - from;
+    // A copy: the buffer is shared and filled anew.
+    this.#kept?.push(Buffer.from(bytes.subarray(from, to)));
     if (this.#status !== 200 && this.#failureBody.length < FAILURE_BODY_BYTES_MAX) {
       this.#failureBody += bytes.toString("latin1", from, Math.min(to, from + FAILURE_BODY_BYTES_MAX));
     }
@@ -97,7 +105,9 @@ export class ResponseReader {
 
   #finish(): void {
     this.#state = { kind: "head", seen: null };
-    this.#onResponse({ status: this.#status, bodyBytes: this.#bodyBytes, failureBody: this.#failureBody });
+    const response = { status: this.#status, bodyBytes: this.#bodyBytes, failureBody: this.#failureBody };
+    if (this.#kept === null) this.#onResponse(response);
+    else this.#onResponse({ ...response, body: Buffer.concat(this.#kept.splice(0)).toString("utf8") });
   }
 }
 

@@ -59,6 +59,34 @@ export interface DeliveriesJob extends CommonJob {
   readonly decoder: "scan" | "typing";
 }
 
+/** Kinds of requests of the mix, without the polls for events that answer them. */
+export const MIXED_KINDS = ["presence", "upload", "page", "flag", "typing", "post"] as const;
+export type MixedKind = (typeof MIXED_KINDS)[number];
+
+/** Requests of several kinds in fixed shares, and long polls that wait for what the posts among them cause. */
+export interface MixedJob extends CommonJob {
+  readonly kind: "mixed";
+  readonly connections: number;
+  /** Person i sends on connections i, i + length, ...: for each kind what is sent in turn, with a marker in posts. */
+  readonly people: readonly Readonly<Record<MixedKind, readonly string[]>>[];
+  /** How many of each kind a connection sends in one round, evenly mixed. */
+  readonly shares: Readonly<Record<MixedKind, number>>;
+  /** Queues whose owners see every post; each is polled by one connection. */
+  readonly queues: readonly { readonly id: string; readonly lastEventId: number; readonly authorization: string }[];
+  readonly firstMarker: number;
+  readonly pace: Pace;
+}
+
+/** Sockets that are all dropped at once, come back and resume, while posts go on; see bench/generator/reconnect.ts. */
+export interface ReconnectJob extends CommonJob {
+  readonly kind: "reconnect";
+  readonly receivers: Receivers;
+  /** Posts, at the fixed rate of `pace`; they are dropped when the warm-up is over. */
+  readonly cycles: readonly Cycle[];
+  readonly firstMarker: number;
+  readonly pace: Pace & { readonly ratePerSecond: number };
+}
+
 /** Sockets that connect, register and then do nothing. */
 export interface IdleSocketsJob extends CommonJob {
   readonly kind: "idle-sockets";
@@ -82,7 +110,7 @@ export interface PermissionsJob {
   readonly durationMs: number;
 }
 
-export type Job = HttpLoadJob | DeliveriesJob | IdleSocketsJob | PermissionsJob;
+export type Job = HttpLoadJob | DeliveriesJob | MixedJob | ReconnectJob | IdleSocketsJob | PermissionsJob;
 
 export interface HttpLoadResult {
   /** Answers with status 200 inside the window. */
@@ -131,6 +159,37 @@ export interface DeliveriesResult {
   readonly usage: Usage;
 }
 
+export interface MixedResult {
+  /** Everything that was answered with 200, polls included; and the polls alone. */
+  readonly perSecond: number;
+  readonly pollsPerSecond: number;
+  readonly throughput: readonly Point[];
+  /** From the time a request was due to its answer; of events, to the poll that brought the post. */
+  readonly latency: Readonly<Record<MixedKind | "events", LatencySummary>>;
+  /** Posts that some queue had not told of in time, events told twice, event ids that did not rise. */
+  readonly incomplete: number;
+  readonly duplicates: number;
+  readonly disordered: number;
+  readonly failures: Failures;
+  readonly usage: Usage;
+}
+
+export interface ReconnectResult {
+  readonly posts: number;
+  /** From the drop until the last socket had its reply. */
+  readonly allLiveMs: number;
+  /** From the beginning of a socket's connection to the reply to its resume. */
+  readonly resume: LatencySummary;
+  /** Posts that some receiver had not seen in time, events seen twice, sockets lost beside the drop. */
+  readonly incomplete: number;
+  readonly duplicates: number;
+  readonly closedReceivers: number;
+  readonly firstClose: string;
+  readonly failures: Failures;
+  /** From the drop until all were live. */
+  readonly usage: Usage;
+}
+
 export interface IdleSocketsResult {
   /** Memory at each step: sockets open and server PSS in bytes (null when it cannot be seen). */
   readonly steps: readonly {
@@ -163,6 +222,8 @@ export interface PermissionsResult {
 export interface ResultOf {
   readonly "http-load": HttpLoadResult;
   readonly deliveries: DeliveriesResult;
+  readonly mixed: MixedResult;
+  readonly reconnect: ReconnectResult;
   readonly "idle-sockets": IdleSocketsResult;
   readonly permissions: PermissionsResult;
 }

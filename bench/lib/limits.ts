@@ -27,12 +27,17 @@ export const LEDGER_BITS_MAX = 512 * 1024 * 1024;
 /** Response head, and body of a response that is kept because it failed. */
 export const RESPONSE_HEAD_BYTES_MAX = 65_536;
 export const FAILURE_BODY_BYTES_MAX = 500;
+/** Stores with as many messages are kept for the next run, and so many of them. */
+export const FILLED_MESSAGES_KEPT_MIN = 100_000;
+export const FILLED_FOLDERS_MAX = 4;
 /** Frame that a receiver accepts; the server's own frames are far below. */
 export const FRAME_BYTES_MAX = 16 * 1024 * 1024;
 /** Sockets of one user: half of what the server grants (100), so that a second run may overlap the first one's end. */
 export const SOCKETS_PER_USER = 50;
 /** Handshakes in flight at once while a crowd of sockets connects. */
 export const HANDSHAKES_AT_ONCE = 64;
+/** The same while all come back: below the 512 that wait in the kernel for a server, or some would come a second late. */
+export const RETURNS_AT_ONCE = 256;
 /** A handshake or registration without an answer fails the run after this time. */
 export const HANDSHAKE_WAIT_MS = 15_000;
 /** A job ends this long after its planned time at the latest, whatever happens. */

@@ -3,6 +3,7 @@
 // encoding.
 
 import type { Api } from "./api.ts";
+import { httpPair } from "./http-pair.ts";
 import { buildRequest } from "./http-request.ts";
 import type { Cycle } from "./job.ts";
 import {
@@ -16,7 +17,7 @@ import {
   throughputSeries,
 } from "./measures.ts";
 import type { Outcome } from "./result.ts";
-import { alternate, type Context, generate, openFloor, paceOf, runSeconds } from "./scenario.ts";
+import { type Context, openFloor } from "./scenario.ts";
 import type { Server } from "./target.ts";
 
 /** One way of reading: its query is part of the request, its path names the floor's answer. */
@@ -71,23 +72,9 @@ async function openPhase({ context, server, api }: Reads, operation: ReadOperati
     program: "floors/answer",
     input: { variable: "ANSWERS_FILE", value: answers },
   });
-  const { settings } = context;
+  const cycles = [cycleOf(operation, server, api.authorization)];
   return (ratePerSecond: number | null) =>
-    alternate(context, {
-      label: operation.title,
-      seconds: runSeconds(settings),
-      server,
-      floor,
-      run: ({ address, watch }) =>
-        generate(context, {
-          kind: "http-load",
-          address,
-          watch,
-          cycles: [cycleOf(operation, server, api.authorization)],
-          connections: settings.connections,
-          pace: paceOf(settings, ratePerSecond),
-        }),
-    });
+    httpPair(context, { label: operation.title, server, floor, cycles, ratePerSecond });
 }
 
 function cycleOf(operation: ReadOperation, server: Server, authorization: string): Cycle {

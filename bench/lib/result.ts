@@ -68,12 +68,15 @@ export interface Settings {
   readonly receivers: number;
   /** Messages that are stored before it begins (`history`). */
   readonly messages?: number;
+  /** Others in the organization, who are written before the server starts. */
+  readonly people?: number;
 }
 
 export interface ScenarioResult extends Outcome {
   readonly scenario: string;
   readonly summary: string;
   readonly settings: Settings;
+  /** Its file, or who else stands in its place. */
   readonly floorProgram: string;
   readonly startedAt: string;
   readonly tookSeconds: number;

@@ -51,7 +51,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
       scenario: scenario.name,
       summary: scenario.summary,
       settings,
-      floorProgram: `bench/${scenario.floor}.ts`,
+      floorProgram: scenario.floor === "ours" ? "our own server" : `bench/${scenario.floor}.ts`,
       startedAt: startedAt.toISOString(),
       tookSeconds: (Date.now() - startedAt.getTime()) / 1000,
       ...outcome,

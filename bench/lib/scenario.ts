@@ -14,7 +14,8 @@ export type Size = "tiny" | "small" | "full";
 export interface Scenario {
   readonly name: string;
   readonly summary: string;
-  readonly floor: Program;
+  /** `ours`: something ordinary that the same server does stands where the floor stands elsewhere. */
+  readonly floor: Program | "scenarios/disk" | "ours";
   readonly sizes: Readonly<Record<Size, Settings>>;
   /** False: it must start the server itself, so a server with a URL is skipped with a line. */
   readonly worksOnUrl: boolean;

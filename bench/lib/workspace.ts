@@ -11,7 +11,9 @@ export const PROJECT_ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const BENCH_FOLDER = fileURLToPath(new URL("..", import.meta.url));
 const TMPFS_MAGIC = 0x0102_1994;
 
-export type Program = "generator/main" | `floors/${"send" | "answer" | "publish" | "create-channel"}`;
+export type Program =
+  | "generator/main"
+  | `floors/${"send" | "answer" | "publish" | "create-channel" | "delete-topic" | "mixed" | "reconnect"}`;
 
 export interface Workspace {
   readonly folder: string;

@@ -1,32 +1,48 @@
 // The table of scenarios, in the order in which they run.
 
 import type { Scenario } from "../lib/scenario.ts";
+import { cost } from "./cost.ts";
 import { createChannel } from "./create-channel.ts";
+import { deleteTopic } from "./delete-topic.ts";
+import { disk } from "./disk.ts";
 import { fanout } from "./fanout.ts";
 import { history } from "./history.ts";
 import { idle } from "./idle.ts";
+import { markRead } from "./mark-read.ts";
+import { mixed } from "./mixed.ts";
 import { permissions } from "./permissions.ts";
 import { presence } from "./presence.ts";
 import { read } from "./read.ts";
+import { reconnect } from "./reconnect.ts";
+import { register } from "./register.ts";
 import { send } from "./send.ts";
 import { settings } from "./settings.ts";
 import { start } from "./start.ts";
+import { startFilled } from "./start-filled.ts";
 import { status } from "./status.ts";
 import { typing } from "./typing.ts";
 import { users } from "./users.ts";
 
 export const scenarios: readonly Scenario[] = [
   start,
+  startFilled,
   send,
+  cost,
   settings,
   status,
   createChannel,
   read,
   history,
   users,
+  register,
+  markRead,
+  deleteTopic,
+  disk,
   fanout,
   presence,
   typing,
+  mixed,
+  reconnect,
   idle,
   permissions,
 ];

@@ -3,11 +3,12 @@
 // same rows by bare lmdb, in one transaction.
 
 import { Api } from "../lib/api.ts";
+import { httpPair } from "../lib/http-pair.ts";
 import { buildRequest, MARKER } from "../lib/http-request.ts";
 import { disturbanceNotes, failureChecks, latencySeries, measureOf } from "../lib/measures.ts";
 import { populate } from "../lib/populate.ts";
 import type { Outcome } from "../lib/result.ts";
-import { alternate, type Context, generate, openFloor, paceOf, runSeconds, type Scenario } from "../lib/scenario.ts";
+import { type Context, openFloor, type Scenario } from "../lib/scenario.ts";
 import type { Server } from "../lib/target.ts";
 
 const PATH = "/api/v1/channels/create";
@@ -38,21 +39,9 @@ async function run(context: Context): Promise<Outcome> {
   await openQueues(api, settings.receivers);
   const floor = await openFloor(context, { program: "floors/create-channel" });
   const title = `a channel with ${ids.length} subscribers`;
-  const pair = await alternate(context, {
-    label: title,
-    seconds: runSeconds(settings),
-    server,
-    floor,
-    run: ({ address, watch }) =>
-      generate(context, {
-        kind: "http-load",
-        address,
-        watch,
-        cycles: [[requestOf(server, ids)]],
-        connections: settings.connections,
-        pace: paceOf(settings, null),
-      }),
-  });
+  // A fresh name for each run: names are taken once.
+  const cycles = () => [[requestOf(server, ids)]];
+  const pair = await httpPair(context, { label: title, server, floor, cycles, ratePerSecond: null });
   const loop = (key: "p99" | "max") =>
     measureOf(
       { key: `create_loop_delay_${key}_ms`, title: `event-loop delay ${key} meanwhile`, unit: "ms", better: "lower" },

@@ -1,5 +1,5 @@
 // `history`: reading in a large store: one message, the newest 100 of a topic and of a channel, and searches, by word, by two words, and
-// within a topic. Messages are written and filed before the server starts, by the same actors and the same indexer. How it is
+// within a topic, and for what is unread where nothing is. Messages are written and filed before the server starts, by the same actors and the same indexer. How it is
 // measured: bench/lib/reads.ts.
 
 import { Api } from "../lib/api.ts";
@@ -9,6 +9,8 @@ import type { Outcome } from "../lib/result.ts";
 import type { Context, Scenario } from "../lib/scenario.ts";
 
 const PAGE_MESSAGES = 100;
+/** Every topic has a full page. */
+const MESSAGES_PER_TOPIC = 150;
 /** How many are stored. */
 const MESSAGES = { tiny: 300, small: 20_000, full: 1_000_000 } as const;
 
@@ -54,7 +56,8 @@ export const history: Scenario = {
 
 async function run(context: Context): Promise<Outcome> {
   const messages = context.settings.messages ?? 0;
-  const server = await context.openServer((folder) => fill(folder, messages));
+  const topics = Math.max(1, Math.floor(messages / MESSAGES_PER_TOPIC));
+  const server = await context.openServer((folder) => fill(folder, { messages, topics, areUnread: false }));
   const api = new Api(server, server.credentials);
   const page = (...narrow: readonly (readonly [string, string])[]) => ({
     anchor: "newest",
@@ -78,5 +81,7 @@ async function run(context: Context): Promise<Outcome> {
     read("word", "search a frequent word", page(["search", word(1)])),
     read("words", "search two less frequent words", page(["search", `${word(40)} ${word(60)}`])),
     read("in_topic", "search a word in a topic", page(channel, topic, ["search", word(20)])),
+    // Everything is the reader's own: read by rule, with no row that says so.
+    read("unread", "is:unread, where everything is read", page(["is", "unread"])),
   ]);
 }

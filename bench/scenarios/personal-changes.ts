@@ -51,7 +51,7 @@ async function run(context: Context, change: PersonalChange): Promise<Outcome> {
     noun: "change",
     senders: "people",
     server,
-    load: ({ address, watch: watched }, pace) => ({ kind: "http-load", address, watch: watched, cycles, ...pace }),
+    cycles,
     check,
   });
 }

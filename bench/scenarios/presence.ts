@@ -1,9 +1,11 @@
 // `presence`: the ping that every client sends each minute, POST /users/me/presence, from several users. It asks for what
 // is newer than the last answer, as current clients do, so answers are small. Each user pings far more often than a
-// minute, so nearly all pings change nothing: the cheap case, which many devices per person make the common one. The floor
-// parses the form, keeps the caller's row in memory and answers the same bytes (bench/floors/answer.ts).
+// minute, so nearly all pings change nothing: the cheap case, which many devices per person make the common one. In a server
+// that is started for it, 10,000 others have been seen before. The floor parses the form, keeps the caller's row in memory
+// and answers the same bytes (bench/floors/answer.ts).
 
 import { Api, type User } from "../lib/api.ts";
+import { httpPair } from "../lib/http-pair.ts";
 import { buildRequest } from "../lib/http-request.ts";
 import type { Cycle } from "../lib/job.ts";
 import {
@@ -16,8 +18,9 @@ import {
   throughputMeasures,
   throughputSeries,
 } from "../lib/measures.ts";
+import { populatePresent } from "../lib/populate.ts";
 import type { Outcome } from "../lib/result.ts";
-import { alternate, type Context, generate, openFloor, paceOf, runSeconds, type Scenario } from "../lib/scenario.ts";
+import { type Context, openFloor, type Scenario } from "../lib/scenario.ts";
 import type { Server } from "../lib/target.ts";
 
 const PATH = "/users/me/presence";
@@ -38,6 +41,7 @@ export const presence: Scenario = {
       runs: 1,
       users: 2,
       receivers: 0,
+      people: 50,
     },
     small: {
       connections: 32,
@@ -47,6 +51,7 @@ export const presence: Scenario = {
       runs: 2,
       users: 10,
       receivers: 0,
+      people: 10_000,
     },
     full: {
       connections: 64,
@@ -56,6 +61,7 @@ export const presence: Scenario = {
       runs: 5,
       users: 50,
       receivers: 0,
+      people: 10_000,
     },
   },
   run,
@@ -63,7 +69,8 @@ export const presence: Scenario = {
 
 async function run(context: Context): Promise<Outcome> {
   const { settings } = context;
-  const server = await context.openServer();
+  const people = settings.people ?? 0;
+  const server = await context.openServer((folder) => populatePresent(folder, people));
   const api = new Api(server, server.credentials);
   const users = await api.createUsers(settings.users, `presence-${Date.now().toString(36)}`);
   const { answer } = await pingAll(api, users);
@@ -72,23 +79,16 @@ async function run(context: Context): Promise<Outcome> {
     input: { variable: "ANSWERS_FILE", value: { [`POST /api/v1${PATH}`]: answer } },
   });
   const phase = (label: string, ratePerSecond: number | null) =>
-    alternate(context, {
+    httpPair(context, {
       label: `presence: ${label}`,
-      seconds: runSeconds(settings),
       server,
       floor,
-      run: async ({ address, watch }) => {
+      cycles: async () => {
         // Before every run, of the floor too, so that both begin with a server in the same state.
         const { form } = await pingAll(api, users);
-        return await generate(context, {
-          kind: "http-load",
-          address,
-          watch,
-          cycles: users.map((user) => pingOf(server, user, form)),
-          connections: settings.connections,
-          pace: paceOf(settings, ratePerSecond),
-        });
+        return users.map((user) => pingOf(server, user, form));
       },
+      ratePerSecond,
     });
   const most = await phase("throughput", null);
   const paced = await phase("fixed rate", settings.ratePerSecond);
@@ -96,7 +96,11 @@ async function run(context: Context): Promise<Outcome> {
   return {
     measures: [
       ...throughputMeasures(
-        { prefix: "pings", noun: "ping", title: `pings, ${settings.connections} connections, ${settings.users} users` },
+        {
+          prefix: "pings",
+          noun: "ping",
+          title: `pings, ${settings.connections} connections, ${settings.users} of ${people + settings.users} users`,
+        },
         most,
         (result) => result.perSecond,
       ),

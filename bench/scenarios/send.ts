@@ -4,11 +4,11 @@
 
 import { Api } from "../lib/api.ts";
 import { buildRequest, MARKER } from "../lib/http-request.ts";
-import type { Cycle, HttpLoadJob } from "../lib/job.ts";
+import type { Cycle } from "../lib/job.ts";
 import type { Outcome } from "../lib/result.ts";
 import type { Context, Scenario } from "../lib/scenario.ts";
 import { seededRandom } from "../lib/statistics.ts";
-import type { Server, Target } from "../lib/target.ts";
+import type { Server } from "../lib/target.ts";
 import { threePhases } from "./three-phases.ts";
 
 const TOPICS = 4;
@@ -64,7 +64,7 @@ async function run(context: Context): Promise<Outcome> {
     noun: "post",
     senders: "connections",
     server,
-    load: (target, pace) => jobFor(target, { cycles, ...pace }),
+    cycles,
     check: () => readBackCheck(api, channel),
   });
 }
@@ -89,10 +89,6 @@ export function messageCycles(options: {
     const host = `${server.address.host}:${server.address.port}`;
     return [buildRequest({ method: "POST", path: "/api/v1/messages", authorization, form, host })];
   });
-}
-
-function jobFor(target: Target, load: Pick<HttpLoadJob, "cycles" | "connections" | "pace">): HttpLoadJob {
-  return { kind: "http-load", address: target.address, watch: target.watch, ...load };
 }
 
 /** A 200 that stored nothing would make a fast server: the newest message of a topic must be one of ours. */

@@ -1,7 +1,8 @@
 // The three phases that every durable change is measured in, each with the floor beside it: as many as possible over N connections; a
 // fixed rate in open loop; one client alone, whose change costs one turn and one flush.
 
-import type { HttpLoadJob } from "../lib/job.ts";
+import { httpPair } from "../lib/http-pair.ts";
+import type { Cycle } from "../lib/job.ts";
 import {
   bottleneckNotes,
   disturbanceNotes,
@@ -14,8 +15,8 @@ import {
 } from "../lib/measures.ts";
 import { percentileMs } from "../lib/recorder.ts";
 import type { Check, Outcome } from "../lib/result.ts";
-import { alternate, type Context, generate, openFloor, paceOf, runSeconds } from "../lib/scenario.ts";
-import type { Server, Target } from "../lib/target.ts";
+import { type Context, openFloor } from "../lib/scenario.ts";
+import type { Server } from "../lib/target.ts";
 
 export interface DurableChange {
   /** Of the scenario, in the labels of progress. */
@@ -26,8 +27,8 @@ export interface DurableChange {
   /** Who sends, in the plural: `connections`, `people`. */
   readonly senders: string;
   readonly server: Server;
-  /** What a generator does in one run against ours or the floor. */
-  load(target: Target, pace: Pick<HttpLoadJob, "connections" | "pace">): HttpLoadJob;
+  /** What each of them sends, in turn. */
+  readonly cycles: readonly Cycle[];
   /** Asked when all phases are over: whether the changes are really there. */
   check(): Promise<Check>;
 }
@@ -35,16 +36,10 @@ export interface DurableChange {
 /** The floor is bare uWS + lmdb that stores the same form with the same durability (bench/floors/send.ts). */
 export async function threePhases(context: Context, change: DurableChange): Promise<Outcome> {
   const { settings } = context;
-  const { name, prefix, noun, server } = change;
+  const { name, prefix, noun, server, cycles } = change;
   const floor = await openFloor(context, { program: "floors/send" });
   const phase = (label: string, connections: number, ratePerSecond: number | null) =>
-    alternate(context, {
-      label: `${name}: ${label}`,
-      seconds: runSeconds(settings),
-      server,
-      floor,
-      run: (target) => generate(context, change.load(target, { connections, pace: paceOf(settings, ratePerSecond) })),
-    });
+    httpPair(context, { label: `${name}: ${label}`, server, floor, cycles, connections, ratePerSecond });
   const most = await phase("throughput", settings.connections, null);
   const paced = await phase("fixed rate", settings.connections, settings.ratePerSecond);
   const alone = await phase("one client", 1, null);

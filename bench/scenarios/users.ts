@@ -2,6 +2,7 @@
 // that our server answered (bench/floors/answer.ts): with kept bytes on both sides, what is left is routing and authentication.
 
 import { Api } from "../lib/api.ts";
+import { httpPair } from "../lib/http-pair.ts";
 import { buildRequest } from "../lib/http-request.ts";
 import {
   bottleneckNotes,
@@ -12,7 +13,7 @@ import {
 } from "../lib/measures.ts";
 import { populate } from "../lib/populate.ts";
 import type { Outcome } from "../lib/result.ts";
-import { alternate, type Context, generate, openFloor, paceOf, runSeconds, type Scenario } from "../lib/scenario.ts";
+import { type Context, openFloor, type Scenario } from "../lib/scenario.ts";
 
 const PATH = "/users";
 
@@ -66,21 +67,7 @@ async function run(context: Context): Promise<Outcome> {
   const title = `GET /users (${settings.users} made)`;
   const host = `${server.address.host}:${server.address.port}`;
   const request = buildRequest({ method: "GET", path: `/api/v1${PATH}`, authorization: api.authorization, host });
-  const pair = await alternate(context, {
-    label: title,
-    seconds: runSeconds(settings),
-    server,
-    floor,
-    run: ({ address, watch }) =>
-      generate(context, {
-        kind: "http-load",
-        address,
-        watch,
-        cycles: [[request]],
-        connections: settings.connections,
-        pace: paceOf(settings, null),
-      }),
-  });
+  const pair = await httpPair(context, { label: title, server, floor, cycles: [[request]], ratePerSecond: null });
   return {
     measures: throughputMeasures({ prefix: "users", noun: "answer", title }, pair, (result) => result.perSecond),
     series: [throughputSeries(`${title}, per second`, pair, (result) => result.perSecond)],

@@ -8,6 +8,8 @@ export interface MessageEditRecord {
   readonly prevRendered: string;
   /** The move or rename of the same request; null: only the content changed. */
   readonly moveId: number | null;
+  /** The newest move or rename that was there before it: two changes may have one time. null: not known, by the time then. */
+  readonly afterMoveId: number | null;
 }
 
 /** A topic that got another name as a whole: one row, however many messages it has (architecture, Moves). */
@@ -57,4 +59,21 @@ export interface MessageRecord {
   readonly editedAt: number | null;
   /** Ids of the moves that brought it from one conversation to another, oldest first, the newest ones only. */
   readonly moves: readonly number[];
+}
+
+/** What a conversation is. Kept as the topic machine's context; the row doubles as the list of topics. */
+export interface ConversationRecord {
+  readonly id: number;
+  readonly state: string;
+  readonly version: number;
+  readonly channelId: number | null;
+  /** The topic as first written; compared case-insensitively. "" for direct messages. */
+  readonly topic: string;
+  /** Participants of a direct conversation, ascending; null in channels. */
+  readonly userIds: readonly number[] | null;
+  readonly lastMessageId: number;
+  /** How often the topic was renamed as a whole: with 0 nobody looks for rows of `topicRenames`. */
+  readonly renames: number;
+  /** The move that is taking messages out or telling of a new name at the moment; null: none. */
+  readonly movingId: number | null;
 }

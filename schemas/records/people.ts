@@ -169,6 +169,22 @@ export interface MailRecord {
   readonly dueAt: number;
 }
 
+/** Messages that came while somebody was away and that a mail will tell of, unless they are read first (D31). */
+export interface MissedMessagesRecord {
+  /** Ascending, the newest ones. Empty: the row only counts mails. */
+  readonly messageIds: readonly number[];
+  /** There were more than are remembered. */
+  readonly isCut: boolean;
+  /** When the first of them came. */
+  readonly startedAt: number;
+  readonly dueAt: number;
+  /** When the timer rings that counts: by then, or before it to look again. */
+  readonly ringsAt: number;
+  /** When the hour began in which mails are counted, and how many were written in it. */
+  readonly hourStartedAt: number;
+  readonly mailsInHour: number;
+}
+
 /** A program and place that a person has logged in from, for the mail about new ones. */
 export interface LoginRecord {
   readonly seenAt: number;

@@ -48,6 +48,11 @@ export interface MessageIndexRecord {
   readonly traits: number;
 }
 
+/** A notice that a topic was resolved or unresolved: read for all but these. No row: a notice like any message. Ids ascending. */
+export interface ResolveNoticeRecord {
+  readonly unreadByIds: readonly number[];
+}
+
 /** Whose attention a message calls beside those whom it mentions; only where there is anybody. Ids ascending. */
 export interface MessageAttentionRecord {
   /** Receivers one of whose alert words it contained when it was sent. */

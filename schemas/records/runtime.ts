@@ -84,3 +84,15 @@ export interface PresenceRecord {
   readonly connectedAt: number;
   readonly updateId: number;
 }
+
+/** How many reports of presence told of new input (D32). */
+export interface UserInputRecord {
+  readonly reports: number;
+}
+
+/** Snapshot of a machine: the state's name and its context, with the machine's version (M4, passivation). */
+export interface SnapshotRecord {
+  readonly version: number;
+  readonly state: string;
+  readonly context: unknown;
+}

@@ -19,12 +19,20 @@ export function privacyName({ isPrivate, isWebPublic, isHistoryPublic }: Privacy
 
 const dayMs = 24 * 60 * 60 * 1000;
 
+function activeSince(view: View): number {
+  return view.now - limits.channel_inactive_days * dayMs;
+}
+
+/** Whether it is there so long that it could be inactive. */
+export function isOfAge(view: View, channel: ChannelRecord): boolean {
+  return channel.createdAt < activeSince(view);
+}
+
 /** Whether anything was written in the last half year; new channels are active without a look (behaviour 2.3). */
 export function isRecentlyActive(view: View, channel: ChannelRecord): boolean {
-  const since = view.now - limits.channel_inactive_days * dayMs;
-  if (channel.createdAt >= since) return true;
+  if (!isOfAge(view, channel)) return true;
   const range = { start: [channel.id, Number.MAX_SAFE_INTEGER], end: [channel.id], reverse: true, limit: 1 };
   const [last] = view.keys("channelMessages", range);
   const message = last === undefined ? undefined : view.row("messages", last[1]);
-  return message !== undefined && message.sentAt >= since;
+  return message !== undefined && message.sentAt >= activeSince(view);
 }

@@ -1,13 +1,16 @@
 /** What a message's references mean to its sender: people, groups, channels (Markdown dialect of the public API). */
 
+import { pathIdOf, uploadsPath } from "../../schemas/files.ts";
 import { fold } from "../../schemas/fold.ts";
 import { type SystemGroupName, systemGroups } from "../../schemas/group-settings.ts";
+import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
+import { glanceAt, linkedAttachment } from "./attachments.ts";
 import { emojiUrl } from "./emoji/custom-emoji.ts";
 import { canMentionGroup, namedGroup } from "./group-permissions.ts";
 import type { Resolver } from "./markdown/render.ts";
 import { canAccessUser } from "./people.ts";
-import { hasMetadataAccess } from "./permissions.ts";
+import { canReadChannelMessage, hasMetadataAccess } from "./permissions.ts";
 import { emptyTopicName, meantTopic } from "./topics.ts";
 import type { View } from "./view.ts";
 
@@ -21,12 +24,24 @@ export function mentionResolver(view: View, sender: UserRecord): Resolver {
       return { id: channel.id, name: channel.name };
     },
     topicLatestMessageId(channelId, topic) {
+      const channel = view.channels.get(channelId);
       const named = view.row("topicNames", [channelId, fold(meantTopic(view, topic))]);
-      return named === undefined ? null : (view.row("conversations", named.id)?.lastMessageId ?? null);
+      const latest = named === undefined ? undefined : view.row("conversations", named.id)?.lastMessageId;
+      if (channel === undefined || latest === undefined) return null;
+      // A topic that the author cannot read is linked to as one that is not there (S1).
+      return canReadChannelMessage(view, sender, channel, latest) ? latest : null;
     },
     realmEmoji(name) {
       const emoji = view.realmEmoji.active(name);
       return emoji === undefined ? null : { name, url: emojiUrl(view, emoji.file) };
+    },
+    uploadedImage(path) {
+      const attachment = linkedAttachment(view, path);
+      const image = attachment?.image ?? null;
+      if (attachment === undefined || image === null) return null;
+      if (!glanceAt(view, sender, attachment, limits.attachment_messages_told_max).isVisible) return null;
+      // There are no thumbnails: the picture itself is shown.
+      return { ...image, thumbnailUrl: encodeURI(uploadsPath + pathIdOf(view.realm.id, attachment)) };
     },
     emptyTopicDisplayName: emptyTopicName(view),
   };

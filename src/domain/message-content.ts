@@ -25,12 +25,20 @@ export function readContent(raw: string): string | Refusal {
 
 /**
  * Parses a message as its writer means it: with the organization's linkifiers and the writer's emoticons.
- * @param siteUrl how the writer calls this server: links into it become relative (behaviour 5.8)
+ * @param siteUrl how the writer calls this server: links into it become relative (behaviour 5.8); null: it was not called
  */
-export function parseMessage(view: View, writer: UserRecord, content: string, siteUrl: string): ParsedContent {
+export function parseMessage(view: View, writer: UserRecord, content: string, siteUrl: string | null): ParsedContent {
   return parseContent(content, {
     linkifiers: view.linkifiers,
     translateEmoticons: userSetting(writer, "translate_emoticons"),
-    realmUrl: siteUrl,
+    ...(siteUrl === null ? {} : { realmUrl: siteUrl }),
   });
+}
+
+/** What a program that was asked wants somebody to say, ready to be posted; null: it can be no message. */
+export function composeMessage(view: View, writerId: number, raw: string) {
+  const writer = view.users.get(writerId);
+  const content = readContent(raw);
+  if (writer === undefined || typeof content !== "string") return null;
+  return { content, parsed: parseMessage(view, writer, content, null) };
 }

@@ -6,17 +6,25 @@ import { hasTrait } from "../../schemas/message-traits.ts";
 import { type PersonalFlag, personalFlags } from "../../schemas/records/read-state.ts";
 import type { MessageRecord, UserRecord } from "../../schemas/records.ts";
 import { isMember } from "./permissions.ts";
-import { isRead, isReceived } from "./read-state.ts";
+import { isRead, isReceived, ReadState } from "./read-state.ts";
 import type { View } from "./view.ts";
 
-/** In the order of the public API. */
-export function flagsOf(view: View, reader: UserRecord, message: MessageRecord): string[] {
+/**
+ * In the order of the public API.
+ * @param state of the reader; who asks about many messages gives the same one each time
+ */
+export function flagsOf(
+  view: View,
+  reader: UserRecord,
+  message: MessageRecord,
+  state = new ReadState(view, reader.id),
+): string[] {
   const { traits } = message;
   const isHistorical = !isReceived(view, reader, message);
   const callsChannel = !isHistorical && hasTrait(traits, "mentionsChannel");
   const callsTopic = !isHistorical && callsAsParticipant(view, reader.id, message);
   const flags: string[] = [];
-  if (isRead(view, reader, message)) flags.push("read");
+  if (isRead(view, message, state)) flags.push("read");
   if (hasPersonalFlag(view, reader.id, message.id, "starred")) flags.push("starred");
   if (hasPersonalFlag(view, reader.id, message.id, "collapsed")) flags.push("collapsed");
   if (isMentioned(view, reader, message)) flags.push("mentioned");
@@ -41,9 +49,10 @@ export function isMentioned(view: View, reader: UserRecord, message: Called): bo
   );
 }
 
-/** With the whole channel, or with everybody who had written in the topic. */
-export function isWildcardMentioned(view: View, reader: UserRecord, message: Called): boolean {
-  return hasTrait(message.traits, "mentionsChannel") || callsAsParticipant(view, reader.id, message);
+/** With the whole channel, or with everybody who had written in the topic: of those who received the message. */
+export function isWildcardMentioned(view: View, reader: UserRecord, message: MessageRecord): boolean {
+  const calls = hasTrait(message.traits, "mentionsChannel") || callsAsParticipant(view, reader.id, message);
+  return calls && isReceived(view, reader, message);
 }
 
 function callsAsParticipant(view: View, userId: number, message: Called): boolean {

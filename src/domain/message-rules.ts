@@ -116,8 +116,8 @@ export function checkChannelMove(view: View, caller: UserRecord, message: Messag
     : null;
 }
 
-/** A bot may use its owner's permission, as when it posts. */
-function mayPost(view: View, caller: UserRecord, channel: ChannelRecord): boolean {
+/** A bot may use its owner's permission. */
+export function mayPost(view: View, caller: UserRecord, channel: ChannelRecord): boolean {
   const owner = caller.botOwnerId === null ? undefined : view.users.get(caller.botOwnerId);
   return [caller, owner].some(
     (user) => user !== undefined && hasChannelPermission(view, user, channel, "can_send_message_group"),

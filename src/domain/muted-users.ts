@@ -10,6 +10,10 @@ export interface MutedUserBody {
 }
 
 /** In order of ids. */
+export function hasMuted(view: View, userId: number, otherId: number): boolean {
+  return view.row("mutedUsers", [userId, otherId]) !== undefined;
+}
+
 export function mutedUsersOf(view: View, userId: number): readonly MutedUserBody[] {
   const range = { start: [userId], end: [userId + 1], limit: limits.muted_users_per_user_max };
   return view.rows("mutedUsers", range).map(({ key, row }) => ({ id: key[1], timestamp: seconds(row.mutedAt) }));

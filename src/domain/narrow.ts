@@ -41,7 +41,10 @@ export type Source =
 
 export interface Narrowed {
   readonly source: Source;
-  /** Public history that the reader did not receive is included (behaviour 5.3, last rule). */
+  /**
+   * Public history that the reader did not receive is included (behaviour 5.3, last rule), and so is what they starred or marked as
+   * unread themselves.
+   */
   readonly includesHistory: boolean;
   /** What is searched for, all search terms together; null: nothing. */
   readonly search: SearchQuery | null;
@@ -129,7 +132,7 @@ export function unreadOf(view: View, reader: UserRecord, narrowed: Narrowed): Na
   if ("kind" in unread) return nothingNarrowed;
   return {
     ...narrowed,
-    includesHistory: false,
+    includesHistory: true,
     isUnreadOnly: true,
     matches(candidate) {
       if (!unread.matches(candidate) || !narrowed.matches(candidate)) return false;
@@ -180,6 +183,7 @@ function followWith(view: View, reader: UserRecord, terms: readonly Term[]): rea
 
 function includesHistory(reading: Reading, terms: readonly Term[]): boolean {
   const { view, reader, channelId, openChannels } = reading;
+  if (reading.isStarredOnly || reading.isUnreadOnly) return true;
   if (terms.some((term) => term.operator === "is")) return false;
   if (openChannels === "web-public") return true;
   if (openChannels === "public" && !isGuest(reader)) return true;

@@ -51,12 +51,28 @@ export interface LegacyPresence {
 }
 
 export function legacyPresence(row: PresenceRecord): LegacyPresence {
+  const { status, at } = lastHeard(row);
+  return { client: "website", status, timestamp: seconds(at) };
+}
+
+function lastHeard(row: PresenceRecord): { readonly status: "active" | "idle"; readonly at: number } {
   const isActive = row.activeAt !== null && row.activeAt + legacyOffsetMs >= row.connectedAt;
-  return {
-    client: "website",
-    status: isActive ? "active" : "idle",
-    timestamp: seconds(isActive ? (row.activeAt ?? row.connectedAt) : row.connectedAt),
-  };
+  return isActive ? { status: "active", at: row.activeAt ?? row.connectedAt } : { status: "idle", at: row.connectedAt };
+}
+
+export interface OnePresence {
+  readonly status: "active" | "idle" | "offline";
+  readonly timestamp: number;
+}
+
+const offlineAfterMs = limits.presence_offline_threshold_s * 1000;
+
+/** Of one person alone: here, who was not heard of for long is offline in the summary (behaviour 2.7). */
+export function onePresence(row: PresenceRecord, now: number): { aggregated: OnePresence; website: OnePresence } {
+  const { status, at } = lastHeard(row);
+  const website = { status, timestamp: seconds(at) };
+  const isOffline = now - at > offlineAfterMs;
+  return { aggregated: isOffline ? { ...website, status: "offline" } : website, website };
 }
 
 export function seconds(milliseconds: number): number {

@@ -1,9 +1,9 @@
 /** What a custom profile field may be, and what may be entered in it, with the texts of the public API. */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { parseJson } from "../../schemas/json.ts";
 import { limits } from "../../schemas/limits.ts";
 import { externalAccounts, profileFieldTypes } from "../../schemas/profile-fields.ts";
 import type { ProfileFieldRecord, UserRecord } from "../../schemas/records.ts";
-import { parseJson } from "./json.ts";
 import { lookUp } from "./look-up.ts";
 import { canAccessUser } from "./people.ts";
 import { codePoints } from "./text.ts";

@@ -35,15 +35,17 @@ export interface Supposed {
   readonly remainsIn?: number;
   /** Floors of conversations that reach further were raised since: as if there were none. */
   readonly conversationFloorsUpTo?: number;
+  /** Floors of senders with the mark of that number or a later one were raised since, too. */
+  readonly senderFloorsBefore?: number;
 }
 
 /** Of somebody who has marked nothing yet. */
 export const nothingMarked: ReadStateRecord = { upTo: 0, at: 0, newest: 0, hasSenderFloors: false };
 
-/** Whether a person has read a message. Messages that they did not receive count as read. */
-export function isRead(view: View, reader: UserRecord, message: MessageRecord): boolean {
+/** Whether the person whose state it is has read a message. Messages that they did not receive count as read. */
+export function isRead(view: View, message: MessageRecord, state: ReadState): boolean {
   const conversation = view.row("conversations", message.conversationId);
-  return conversation === undefined || new ReadState(view, reader.id).isRead(message, conversation);
+  return conversation === undefined || state.isRead(message, conversation);
 }
 
 /** Whether it arrived while the reader was there; direct messages always did. */
@@ -71,6 +73,7 @@ export class ReadState {
   readonly #userId: number;
   readonly #remainsIn: number | null;
   readonly #conversationFloorsUpTo: number;
+  readonly #senderFloorsBefore: number;
   /** Made when it is first needed: a message that is newer than all marks needs none. */
   #floors: Map<string, ReadFloorRecord | null> | null = null;
   /** What is newer is not named by any row. */
@@ -83,6 +86,7 @@ export class ReadState {
     this.#userId = userId;
     this.#remainsIn = supposed.remainsIn ?? null;
     this.#conversationFloorsUpTo = supposed.conversationFloorsUpTo ?? Number.MAX_SAFE_INTEGER;
+    this.#senderFloorsBefore = supposed.senderFloorsBefore ?? Number.MAX_SAFE_INTEGER;
     this.marks = view.row("readStates", userId) ?? nothingMarked;
     let { newest } = this.marks;
     for (const { place, floor } of supposed.floors ?? []) {
@@ -120,8 +124,15 @@ export class ReadState {
     return (
       isOwnRead(this.#userId, message) ||
       hasTrait(message.traits, "changedChannel") ||
+      this.#isQuietNotice(message) ||
       !isReceivedIn(this.#view, this.#userId, message.id, conversation)
     );
+  }
+
+  /** The notice of a resolved topic, for whom it was read from the beginning (spec 2.3, resolved_topic_notice_auto_read_policy). */
+  #isQuietNotice({ id, traits }: Seen): boolean {
+    if (!hasTrait(traits, "isResolveNotice")) return false;
+    return this.#view.row("resolveNotices", id)?.unreadByIds.includes(this.#userId) === false;
   }
 
   /** Whether there can be unread messages for the person at all. */
@@ -174,7 +185,11 @@ export class ReadState {
 
   #storedFloor(kind: FloorKind, id: number): ReadFloorRecord | null {
     const row = this.#view.row("readFloors", [floorKinds[kind], id, this.#userId]) ?? null;
-    return kind === "conversation" && row !== null && row.upTo > this.#conversationFloorsUpTo ? null : row;
+    if (row === null) return null;
+    const isLater =
+      (kind === "conversation" && row.upTo > this.#conversationFloorsUpTo) ||
+      (kind === "sender" && row.at >= this.#senderFloorsBefore);
+    return isLater ? null : row;
   }
 
   /** Up to here nothing in the place is unread, but for exceptions: where looking begins. */

@@ -118,7 +118,7 @@ export class Concealer {
       (key === "content" && isTypedMessage(owner)) ||
       (key === "value" && owner["property"] === "description");
     // What the viewer wrote is theirs: a name that came back as another would say that there is somebody of that name.
-    const shown = isTyped && authorId !== this.#viewer.id && text.includes("**") ? this.#typed(text) : text;
+    const shown = isTyped && authorId !== this.#viewer.id && text.includes("**") ? this.typed(text) : text;
     return this.rendered(shown);
   }
 
@@ -130,8 +130,8 @@ export class Concealer {
     );
   }
 
-  /** A name that somebody known has, too, is that person's. */
-  #typed(text: string): string {
+  /** A text as it was written. A name that somebody known has, too, is that person's. */
+  typed(text: string): string {
     return text.replace(typedMention, (whole, start: string, name: string, id: string | undefined) => {
       if (id !== undefined) return this.isStranger(Number(id)) ? `${start}${unknownName}|${id}` : whole;
       const namesakes = [...this.#view.users.named(name)];
@@ -155,7 +155,12 @@ function personIdOf(fields: Fields): number | null {
   return typeof id === "number" ? id : null;
 }
 
+/** What is to be sent later is shown to nobody but who wrote it. */
+function isKeptForWriter(fields: Fields): boolean {
+  return "scheduled_message_id" in fields || "reminder_id" in fields;
+}
+
 /** A message as it was typed, or a change of one. */
 function isTypedMessage(fields: Fields): boolean {
-  return fields["content_type"] === "text/x-markdown" || "rendered_content" in fields;
+  return fields["content_type"] === "text/x-markdown" || ("rendered_content" in fields && !isKeptForWriter(fields));
 }

@@ -11,6 +11,7 @@ import type { View } from "./view.ts";
 
 export interface UnreadMessage {
   readonly id: number;
+  readonly senderId: number;
   readonly conversation: ConversationRecord;
   /** As in the message's row. */
   readonly traits: number;
@@ -24,9 +25,10 @@ export interface Unread {
 }
 
 export function collectUnread(view: View, userId: number, supposed: Supposed = {}): Unread {
-  const messages = new Collector(view, userId, supposed).collect().sort((a, b) => a.id - b.id);
+  const collector = new Collector(view, userId, supposed);
+  const messages = collector.collect().sort((a, b) => a.id - b.id);
   const most = limits.unread_messages_shown_max;
-  return { messages: messages.slice(-most), isTruncated: messages.length > most };
+  return { messages: messages.slice(-most), isTruncated: messages.length > most || collector.hasMoreMarked };
 }
 
 const rowsPerSeek = 1000;
@@ -39,6 +41,8 @@ class Collector {
   readonly #found: UnreadMessage[] = [];
   /** Those that were marked as unread are found by that. */
   readonly #marked = new Set<number>();
+  /** Marks that are older were not looked at. */
+  hasMoreMarked = false;
 
   constructor(view: View, userId: number, supposed: Supposed) {
     this.#view = view;
@@ -66,9 +70,11 @@ class Collector {
   #collectMarked(): void {
     const limit = limits.read_exceptions_at_once_max;
     const exceptions = new Map<number, ReadExceptionRecord>();
-    const range = { start: [this.#userId + 1], end: [this.#userId], reverse: true, limit };
-    for (const { key, row } of this.#view.rows("readExceptions", range)) exceptions.set(key[1], row);
-    if (exceptions.size < limit) this.#state.useExceptions(exceptions);
+    const range = { start: [this.#userId + 1], end: [this.#userId], reverse: true, limit: limit + 1 };
+    const rows = this.#view.rows("readExceptions", range);
+    this.hasMoreMarked = rows.length > limit;
+    for (const { key, row } of rows.slice(0, limit)) exceptions.set(key[1], row);
+    if (!this.hasMoreMarked) this.#state.useExceptions(exceptions);
     const user = this.#view.users.get(this.#userId);
     for (const [id, exception] of exceptions) {
       const message = exception.isRead ? undefined : this.#view.row("messages", id);
@@ -80,7 +86,8 @@ class Collector {
   }
 
   #look(id: number, { senderId, traits }: MessageIndexRecord, conversation: ConversationRecord): void {
-    if (!this.#state.isRead({ id, senderId, traits }, conversation)) this.#found.push({ id, conversation, traits });
+    if (!this.#state.isRead({ id, senderId, traits }, conversation))
+      this.#found.push({ id, senderId, conversation, traits });
   }
 
   #collectChannel(channelId: number): void {

@@ -37,6 +37,11 @@ export function topicHolders(
   { afterUserId, limit }: { readonly afterUserId: number; readonly limit: number },
 ): readonly TopicHolder[] {
   const folded = fold(topic);
+  const few = view.topicPoliciesOf(channelId, folded);
+  if (few !== null) {
+    const asked = few.filter(({ userId }) => userId > afterUserId).slice(0, limit);
+    return asked.map(({ userId, visibilityPolicy }) => ({ userId, policy: policyOf(visibilityPolicy) }));
+  }
   const range = { start: [channelId, folded, afterUserId + 1], end: [channelId, folded, Number.MAX_VALUE], limit };
   return view
     .rows("topicPolicies", range)

@@ -82,6 +82,14 @@ export interface AlertWordsView {
   alertedBy(text: string): ReadonlySet<number>;
 }
 
+/** Who wants mails about everything in channels; deactivated people, too. */
+export interface MailWishesView {
+  /** By their own setting, for every channel that does not say otherwise. */
+  readonly everywhere: ReadonlySet<number>;
+  /** By what they set for the channel. */
+  inChannel(channelId: number): ReadonlySet<number>;
+}
+
 export interface RealmEmojiView {
   get(id: number): RealmEmojiRecord | undefined;
   /** The one active emoji of that name. */
@@ -146,6 +154,7 @@ export interface View {
   readonly groups: GroupsView;
   readonly realmEmoji: RealmEmojiView;
   readonly alertWords: AlertWordsView;
+  readonly mailWishes: MailWishesView;
   readonly profiles: ProfilesView;
   /** In the order in which they are tried. */
   readonly linkifiers: readonly LinkifierRecord[];
@@ -157,6 +166,11 @@ export interface View {
   presence(userId: number): PresenceRecord | undefined;
   /** Messages of a channel, newest first: the newest are at hand without reading. */
   channelIndex(channelId: number, range: IndexRange): readonly IndexedMessage[];
+  /** People with a policy for a topic of that name, folded, ascending, mostly known without reading; null: very many. */
+  topicPoliciesOf(
+    channelId: number,
+    foldedTopic: string,
+  ): readonly { readonly userId: number; readonly visibilityPolicy: number }[] | null;
   /** Reads a row; inside a turn it sees the turn's own writes. */
   row<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined;
   /** Rows of a slice, read at once: no cursor stays open (pitfalls 1.4). */

@@ -13,6 +13,7 @@ import { hashApiKey } from "./authentication.ts";
 import { messagePage } from "./message-page.ts";
 import type { PageRequest, PageRoute } from "./pages.ts";
 import { newApiKey } from "./secrets.ts";
+import { originOf } from "./site.ts";
 
 const prefix = "/accounts/confirm_new_email/";
 
@@ -28,7 +29,6 @@ export async function startEmailChange(call: Call, email: string): Promise<Handl
   if (refused !== null) return refused;
   if (!isEmailAddress(newEmail, limits.email_code_points_max)) return refuse.badRequest("Enter a valid email address.");
   const key = newApiKey();
-  // What the client calls this server is the client's word: a link is made of a host and nothing else.
   const site = originOf(call.siteUrl);
   if (site === null) return refuse.badRequest("Invalid host");
   const link = `${site}${prefix}${key}`;
@@ -36,13 +36,6 @@ export async function startEmailChange(call: Call, email: string): Promise<Handl
   return call.realm.dispatcher.ask(
     command({ actor: "user", id: caller.id }, "user.email-change.request", asked, caller.id),
   );
-}
-
-/** null: not of scheme and host alone. */
-function originOf(siteUrl: string): string | null {
-  if (!URL.canParse(siteUrl)) return null;
-  const { href, origin } = new URL(siteUrl);
-  return href === `${origin}/` ? origin : null;
 }
 
 /** What a link leads to that is unknown, used, replaced or too old: which of them is told to nobody. */

@@ -3,12 +3,14 @@
  * can throw, or uWS would end the process (pitfalls 2.1). Header values are checked: uWS would let CR and LF through.
  */
 import type { HttpResponse } from "uWebSockets.js";
-import type { Performed } from "../runtime/calls.ts";
+import type { FileSlice, Performed } from "../runtime/calls.ts";
+import type { Clock } from "../runtime/clock.ts";
+import { FileSender } from "./file-sender.ts";
 import type { Incoming } from "./incoming.ts";
 
 const reasons: Readonly<Record<number, string>> = {
-  200: "200 OK",
   204: "204 No Content",
+  206: "206 Partial Content",
   302: "302 Found",
   304: "304 Not Modified",
   400: "400 Bad Request",
@@ -18,12 +20,13 @@ const reasons: Readonly<Record<number, string>> = {
   405: "405 Method Not Allowed",
   409: "409 Conflict",
   413: "413 Content Too Large",
+  416: "416 Range Not Satisfiable",
   429: "429 Too Many Requests",
   500: "500 Internal Server Error",
   503: "503 Service Unavailable",
 };
 
-const exposed = "Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
+const exposed = "Content-Range, ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
 
 export class Exchange {
   readonly #response: HttpResponse;
@@ -31,9 +34,12 @@ export class Exchange {
   #isLast = false;
   #abortListeners: (() => void)[] = [];
   #onEnd: (() => void) | null = null;
+  readonly #clock: Clock;
+  #sender: FileSender | null = null;
 
-  constructor(response: HttpResponse) {
+  constructor(response: HttpResponse, clock: Clock) {
     this.#response = response;
+    this.#clock = clock;
     response.onAborted(() => this.#abort());
   }
 
@@ -64,6 +70,7 @@ export class Exchange {
   }
 
   #abort(): void {
+    this.#sender?.abort();
     if (this.#isOver) return;
     this.#isOver = true;
     const listeners = this.#abortListeners;
@@ -74,7 +81,11 @@ export class Exchange {
 
   /** @param incoming null when the request could not even be read */
   answer(performed: Performed, incoming: Incoming | null): void {
-    if (this.#isOver) return;
+    const { file } = performed;
+    if (this.#isOver) {
+      void file?.close();
+      return;
+    }
     // Before the exchange counts as over: who catches the error can still answer.
     for (const [name, value] of performed.headers) {
       if (/[\r\n]/.test(value)) throw new Error(`header ${name} would carry a line break`);
@@ -82,11 +93,16 @@ export class Exchange {
     this.#isOver = true;
     this.#abortListeners = [];
     const response = this.#response;
+    if (file !== undefined && file.length > 0 && incoming?.method !== "HEAD") {
+      this.#send(performed, file, incoming);
+      return;
+    }
+    void file?.close();
     response.cork(() => {
       this.#writeHead(performed, incoming);
       if (incoming?.method === "HEAD") {
         // endWithoutBody(length) leaves the response unfinished in this build: the next request would hang.
-        response.writeHeader("Content-Length", String(Buffer.byteLength(performed.body)));
+        response.writeHeader("Content-Length", String(file?.length ?? Buffer.byteLength(performed.body)));
         response.endWithoutBody();
       } else if (hasNoBody(performed.status)) response.endWithoutBody();
       else response.end(performed.body, this.#isLast || performed.closesConnection === true);
@@ -94,9 +110,22 @@ export class Exchange {
     this.#onEnd?.();
   }
 
+  /** The exchange ends when the file is sent; what goes wrong on the way ends the connection. */
+  #send(performed: Performed, file: FileSlice, incoming: Incoming | null): void {
+    const sender = new FileSender(this.#response, file, this.#clock);
+    this.#sender = sender;
+    this.#response.cork(() => this.#writeHead(performed, incoming));
+    const ended = () => {
+      this.#sender = null;
+      this.#onEnd?.();
+    };
+    sender.send().then(ended, ended);
+  }
+
   #writeHead(performed: Performed, incoming: Incoming | null): void {
     const response = this.#response;
-    response.writeStatus(reasons[performed.status] ?? String(performed.status));
+    // uWS says 200 by itself.
+    if (performed.status !== 200) response.writeStatus(reasons[performed.status] ?? String(performed.status));
     if (!hasNoBody(performed.status)) response.writeHeader("Content-Type", performed.contentType ?? "application/json");
     for (const [name, value] of performed.headers) response.writeHeader(name, value);
     // Credentials travel in a header that pages must set themselves, never in cookies: any origin may ask.

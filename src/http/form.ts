@@ -35,10 +35,11 @@ function readPair(pair: string, form: Map<string, string>): Refusal | null {
   const name = decode(equals < 0 ? pair : pair.slice(0, equals));
   const value = equals < 0 ? "" : decode(pair.slice(equals + 1));
   if (name === null || value === null) return refuse.badRequest("Malformed form encoding");
-  return add(form, name, value);
+  return addParameter(form, name, value);
 }
 
-function add(form: Map<string, string>, name: string, value: string): Refusal | null {
+/** Adds one value to a form. @returns a refusal, or null */
+export function addParameter(form: Map<string, string>, name: string, value: string): Refusal | null {
   if (name.length > limits.form_name_characters_max) return refuse.badRequest("A parameter's name is too long");
   if (form.has(name)) return refuse.badRequest(`Parameter '${name}' was sent twice`);
   if (form.size >= limits.form_parameters_max) return refuse.badRequest("Too many parameters");
@@ -77,8 +78,12 @@ export interface RawForm {
   readonly body: Buffer | null;
 }
 
+/** Most reads come without any. */
+const nothing: Submitted = { values: new Map(), files: [] };
+
 /** Reads a body by its content type; the query's names come after the body's and only where the body has none. */
 export function readForm({ query, contentType, body }: RawForm, takesFiles: boolean): Submitted | Refusal {
+  if (body === null && query === "") return nothing;
   const draft: Draft = { values: new Map(), files: takesFiles ? [] : null };
   if (body !== null && body.length > 0) {
     const refused = readBody(contentType, body, draft);
@@ -88,13 +93,14 @@ export function readForm({ query, contentType, body }: RawForm, takesFiles: bool
   return refused ?? { values: draft.values, files: draft.files ?? [] };
 }
 
-function readQuery(query: string, values: Map<string, string>): Refusal | null {
+/** A query's names come after the body's and only where the body has none. */
+export function readQuery(query: string, values: Map<string, string>): Refusal | null {
   if (query === "") return null;
   const fromQuery = new Map<string, string>();
   const refused = readEncoded(query, fromQuery);
   if (refused !== null) return refused;
   for (const [name, value] of fromQuery) {
-    const refusedName = values.has(name) ? null : add(values, name, value);
+    const refusedName = values.has(name) ? null : addParameter(values, name, value);
     if (refusedName !== null) return refusedName;
   }
   return null;
@@ -129,12 +135,12 @@ function readMultipart(contentType: string, body: Buffer, { values, files }: Dra
     if (value === null && part.filename !== undefined) return refuse.badRequest("This operation takes no files");
     if (value === null) return refuse.badRequest("The request body is not valid UTF-8");
     if (typeof part.name !== "string") return malformedMultipart();
-    const refused = add(values, part.name, value);
+    const refused = addParameter(values, part.name, value);
     if (refused !== null) return refused;
   }
   return null;
 }
 
-function malformedMultipart(): Refusal {
+export function malformedMultipart(): Refusal {
   return refuse.badRequest("Malformed multipart body");
 }

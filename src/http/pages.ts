@@ -4,7 +4,7 @@
  */
 import { errorBody, errorCodes, type Refusal } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/records.ts";
-import type { Performed } from "../runtime/calls.ts";
+import type { Performed, Submitted } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
 
 export interface PageRequest {
@@ -13,7 +13,15 @@ export interface PageRequest {
   readonly rest: string;
   readonly siteUrl: string;
   /** HEAD changes nothing: mail programs look at links with it. */
-  readonly method: "GET" | "HEAD";
+  readonly method: "GET" | "HEAD" | "POST";
+  /** What was sent with POST. */
+  readonly form: () => Submitted | Refusal;
+  /** Where the request came from, for limits; asked for before anything is awaited. */
+  readonly address: () => string;
+  /** Headers of these names, "" without. */
+  readonly ifNoneMatch: string;
+  readonly range: string;
+  readonly ifRange: string;
   /** Who asks; null when nobody is logged in, or with credentials that are no good. */
   readonly viewer: () => UserRecord | null;
 }
@@ -21,6 +29,8 @@ export interface PageRequest {
 export interface PageRoute {
   /** Begins and ends with a slash. */
   readonly prefix: string;
+  /** Its pages have forms, which are sent to their own address. */
+  readonly takesForms?: true;
   readonly serve: (request: PageRequest) => Performed | Promise<Performed>;
 }
 

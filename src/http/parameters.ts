@@ -6,7 +6,7 @@ import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
 import { type Endpoint, wireOf } from "../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
-import { parseJson } from "../domain/json.ts";
+import { parseJson } from "../../schemas/json.ts";
 import { explain, type JsonSchema } from "./explain.ts";
 
 export interface ParsedParams {
@@ -25,6 +25,8 @@ type Decoded = { readonly value: unknown } | { readonly refusal: Refusal };
 interface Step {
   readonly name: string;
   readonly alias: string | null;
+  /** A variable of the path, not of the form. */
+  readonly isInPath: boolean;
   readonly isRequired: boolean;
   readonly hasDefault: boolean;
   readonly fallback: unknown;
@@ -57,6 +59,7 @@ function stepOf(endpoint: Endpoint, name: string, schema: TSchema): Step {
   return {
     name,
     alias,
+    isInPath: endpoint.path.includes(`{${name}}`) || endpoint.path.includes(`{${name}*}`),
     isRequired: required.includes(name) && !hasDefault,
     hasDefault,
     fallback: declared.default,
@@ -106,7 +109,7 @@ function readStep(
   params: Record<string, unknown>,
 ): Refusal | null {
   const aliased = step.alias === null ? undefined : form.get(step.alias);
-  const named = path[step.name] ?? form.get(step.name);
+  const named = step.isInPath ? path[step.name] : form.get(step.name);
   if (named !== undefined && aliased !== undefined && step.alias !== null) {
     return refuse.confusing(step.name, step.alias);
   }

@@ -3,12 +3,11 @@
  * socket's `call` frame share it. Every exit is a declared answer in the envelope (spec 2.1).
  */
 import { createHash } from "node:crypto";
-import type { UploadDeclaration } from "../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { isAdministrator, isGuest } from "../domain/permissions.ts";
 import { concealer } from "../domain/unknown-people.ts";
-import type { Binding, Handled, Perform, Performed, RawCall, UploadedFile } from "../runtime/calls.ts";
+import type { Binding, DraftedFile, Handled, Perform, Performed, RawCall, UploadedFile } from "../runtime/calls.ts";
 import { bodyOf, type IdempotencyClaim, ok, statusOf } from "../runtime/entry.ts";
 import { refuseWriteOnly } from "./authentication.ts";
 import { compileParameters, type ParameterReader, type ParsedParams } from "./parameters.ts";
@@ -25,12 +24,22 @@ export interface PerformerOptions {
   /** A handler threw: logged with its operation, answered as 500 (M6). */
   readonly reportBug: (error: unknown, operationId: string) => void;
   readonly clock: { now(): number };
+  /** How large a file may be that goes to disk as it comes. */
+  readonly fileBytesMax: number;
+}
+
+/** What an operation takes as files. */
+export interface UploadKind {
+  /** Of one file. */
+  readonly bytesMax: number;
+  /** It goes to disk as it comes, and is not held in memory. */
+  readonly isDrafted: boolean;
 }
 
 export interface Performer {
   readonly perform: Perform;
   /** What the operation that is meant takes as files; null: none, or there is no such operation. */
-  uploadOf(method: string, path: string): UploadDeclaration | null;
+  uploadOf(method: string, path: string): UploadKind | null;
   /** Methods of a path, for OPTIONS; null: unknown path. */
   methodsOf(path: string): readonly string[] | null;
 }
@@ -52,22 +61,23 @@ export function createPerformer(options: PerformerOptions): Performer {
     const { upload } = route.endpoint;
     const submitted = call.readParams(upload !== undefined);
     if ("kind" in submitted) return refused(submitted, headers);
-    const { files } = submitted;
-    if (upload !== undefined && files.some(({ bytes }) => bytes.length > upload.bytesMax)) {
-      return refused(refuse.fileTooLarge(upload.bytesMax), headers);
-    }
+    const { files, drafts = [] } = submitted;
+    const bytesMax = upload?.bytesMax ?? options.fileBytesMax;
+    if (files.some(({ bytes }) => bytes.length > bytesMax)) return refused(refuse.fileTooLarge(bytesMax), headers);
     const parsed = route.reader.read(submitted.values, match.variables);
     if ("kind" in parsed) return refused(parsed, headers);
-    const claim = claimOf(route, call, { parsed, files });
+    const claim = claimOf(route, call, { parsed, files, drafts });
     if (claim !== null && "kind" in claim) return refused(claim, headers);
-    return run(route, call, { parsed, files, claim, headers }, options);
+    return run(route, call, { parsed, files, drafts, claim, headers }, options);
   };
 
   return {
     perform,
     uploadOf(method, path) {
       const match = router.match(method, path);
-      return match.kind === "found" ? (match.target.endpoint.upload ?? null) : null;
+      const upload = match.kind === "found" ? match.target.endpoint.upload : undefined;
+      if (upload === undefined) return null;
+      return { bytesMax: upload.bytesMax ?? options.fileBytesMax, isDrafted: upload.bytesMax === null };
     },
     methodsOf(path) {
       const match = router.match("OPTIONS", path);
@@ -129,14 +139,17 @@ function rateHeaders(state: RateState, now: number): Headers {
 }
 
 /** D25: only where something durable changes, and only for a caller. */
-function claimOf(route: Route, call: RawCall, { parsed, files }: Sent): IdempotencyClaim | Refusal | null {
+function claimOf(route: Route, call: RawCall, { parsed, files, drafts }: Sent): IdempotencyClaim | Refusal | null {
   const key = call.idempotencyKey;
   if (key === null || route.endpoint.effectiveness !== "durable" || !("caller" in call.credentials)) return null;
   if (key === "" || key.length > limits.idempotency_key_bytes_max) {
     return refuse.badRequest(`Idempotency-Key must have 1 to ${limits.idempotency_key_bytes_max} characters`);
   }
   const contents = files.map(({ bytes }) => createHash("sha256").update(bytes).digest("base64url"));
-  const request = JSON.stringify([route.endpoint.operationId, withoutSecrets(route, parsed.params), ...contents]);
+  // An address is made of the file's name.
+  const drafted = drafts.map(({ filename, sha256 }) => [filename, sha256]);
+  const params = withoutSecrets(route, parsed.params);
+  const request = JSON.stringify([route.endpoint.operationId, params, ...contents, ...drafted]);
   return {
     userId: call.credentials.caller.id,
     keyHash: createHash("sha256").update(key).digest("base64url"),
@@ -153,6 +166,7 @@ function withoutSecrets(route: Route, params: ParsedParams["params"]): Record<st
 interface Sent {
   readonly parsed: ParsedParams;
   readonly files: readonly UploadedFile[];
+  readonly drafts: readonly DraftedFile[];
 }
 
 interface Prepared extends Sent {
@@ -163,7 +177,7 @@ interface Prepared extends Sent {
 function run(
   route: Route,
   call: RawCall,
-  { parsed, files, claim, headers }: Prepared,
+  { parsed, files, drafts, claim, headers }: Prepared,
   options: PerformerOptions,
 ): Performed | Promise<Performed> {
   const give = (handled: Handled) =>
@@ -179,6 +193,7 @@ function run(
       keyHash: "caller" in call.credentials ? call.credentials.keyHash : null,
       params: parsed.params,
       files,
+      drafts,
       client: call.client,
       siteUrl: call.siteUrl,
       userAgent: call.userAgent,
@@ -208,7 +223,9 @@ interface Framing {
 function performed(handled: Handled, { ignored, headers, ifNoneMatch }: Framing): Performed {
   if (handled.kind === "refused") return refused(handled, headers);
   const listed = ignored.length > 0 ? { ignored_parameters_unsupported: ignored } : {};
-  if (handled.kind === "ok") return { status: 200, body: JSON.stringify({ ...bodyOf(handled), ...listed }), headers };
+  if (handled.kind === "ok") {
+    return { status: 200, body: JSON.stringify(Object.assign(bodyOf(handled), listed)), headers };
+  }
   const tagged: Headers = handled.etag === undefined ? headers : [...headers, ["ETag", handled.etag], privateCache];
   // A list of ignored parameters belongs to the request, not to the content: such an answer is always given whole.
   if (ignored.length === 0 && handled.etag !== undefined && names(ifNoneMatch, handled.etag)) {

@@ -23,6 +23,16 @@ export interface EmojiPicture {
   readonly still: Buffer | null;
 }
 
+/** Of a picture that stays as it was sent. */
+export interface Measured {
+  readonly widthPx: number;
+  readonly heightPx: number;
+  readonly contentType: string;
+}
+
+/** PNG, JPEG, GIF, WebP: whatever else a file is, the library is not asked. */
+const imageStart = /^(?:\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF.{4}WEBP)/s;
+
 type Library = (input: Buffer, options: SharpOptions) => Sharp;
 
 const input: SharpOptions = { limitInputPixels: limits.picture_pixels_max, failOn: "error" };
@@ -77,6 +87,25 @@ export class Pictures {
       const image = await bounded(fitted(sharp(bytes, { ...input, animated: true })).toFormat(format));
       return { image, format, still };
     });
+  }
+
+  /** What a file that begins with these bytes shows; null: nothing that a client could show in a message. */
+  async measure(head: Buffer): Promise<Measured | null> {
+    if (!imageStart.test(head.subarray(0, 12).toString("latin1"))) return null;
+    const measured = await this.#work.run(async () => {
+      const sharp = await load();
+      const options: SharpOptions = { ...input, failOn: "none" };
+      return sharp(head, options)
+        .metadata()
+        .catch(() => null);
+    });
+    if (measured === null || measured.width * measured.height > limits.picture_pixels_max) return null;
+    const { width, height, autoOrient, format } = measured;
+    return {
+      widthPx: autoOrient?.width ?? width,
+      heightPx: autoOrient?.height ?? height,
+      contentType: `image/${format}`,
+    };
   }
 
   async #inTurn<T>(work: (sharp: Library) => Promise<T | Refusal>): Promise<T | Refusal> {

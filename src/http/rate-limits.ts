@@ -65,13 +65,14 @@ export class RateLimits {
     if (rule === null) return null;
     const now = this.#monotonic();
     const key = `${kind}:${who}`;
-    const bucket = this.#buckets.get(key) ?? { tokens: rule.burst, at: now };
+    const known = this.#buckets.get(key);
+    const bucket = known ?? { tokens: rule.burst, at: now };
+    if (known === undefined) this.#buckets.set(key, bucket);
     bucket.tokens = Math.min(rule.burst, bucket.tokens + ((now - bucket.at) / 1000) * rule.perSecond);
     bucket.at = now;
     // Whoever waits as long as told passes: the sum of many small returns is not exact.
     const isAllowed = bucket.tokens >= cost - roundingError;
     if (isAllowed) bucket.tokens = Math.max(0, bucket.tokens - cost);
-    this.#buckets.set(key, bucket);
     return {
       limit: rule.burst,
       remaining: Math.floor(bucket.tokens),

@@ -25,11 +25,22 @@ interface Pattern<T> {
 export class Router<T extends { readonly endpoint: Endpoint }> {
   readonly #literal = new Map<string, Pattern<T>>();
   readonly #patterns: Pattern<T>[] = [];
+  /** Patterns by the first segment of a path, so that few are tried. */
+  readonly #byStart = new Map<string, readonly Pattern<T>[]>();
+  /** Those that a path with any other beginning can fit. */
+  readonly #openAtStart: readonly Pattern<T>[];
 
   constructor(targets: readonly T[]) {
     for (const target of targets) this.#add(target);
     // Literal segments win over variables, so that /users/me is not a user id.
     this.#patterns.sort((a, b) => rank(a).localeCompare(rank(b)));
+    const startingWith = (start: string | null) =>
+      this.#patterns.filter((pattern) => startOf(pattern) === start || startOf(pattern) === null);
+    for (const pattern of this.#patterns) {
+      const start = startOf(pattern);
+      if (start !== null) this.#byStart.set(start, startingWith(start));
+    }
+    this.#openAtStart = startingWith(null);
   }
 
   #add(target: T): void {
@@ -50,28 +61,50 @@ export class Router<T extends { readonly endpoint: Endpoint }> {
 
   /** @param path below /api/v1, percent-encoded */
   match(method: string, path: string): Match<T> {
+    // An escaped slash is no slash: what needs decoding is looked up as it came apart.
+    const plain = path.includes("%") ? undefined : this.#literal.get(path);
+    if (plain !== undefined) return choose(plain, method, noVariables);
     const parts = decodeSegments(path);
     if (parts === null) return { kind: "malformed" };
-    const literal = this.#literal.get(parts.join("/"));
-    if (literal !== undefined && literal.segments.length === parts.length) return choose(literal, method, {});
-    const allowed = new Set<string>();
-    for (const pattern of this.#patterns) {
+    const literal = path.includes("%") ? this.#literal.get(parts.join("/")) : undefined;
+    if (literal !== undefined && literal.segments.length === parts.length) return choose(literal, method, noVariables);
+    const allowed: string[] = [];
+    for (const pattern of this.#byStart.get(parts[1] ?? "") ?? this.#openAtStart) {
       const variables = fit(pattern.segments, parts);
       if (variables === null) continue;
       const match = choose(pattern, method, variables);
       if (match.kind !== "wrong-method") return match;
-      for (const name of match.allowed) allowed.add(name);
+      allowed.push(...match.allowed);
     }
-    return allowed.size === 0 ? { kind: "unknown" } : { kind: "wrong-method", allowed: [...allowed].sort() };
+    return allowed.length === 0 ? { kind: "unknown" } : { kind: "wrong-method", allowed: [...new Set(allowed)].sort() };
   }
+}
+
+const noVariables = {};
+
+/** null: a variable, which anything fits. */
+function startOf({ segments }: Pattern<unknown>): string | null {
+  return segments[1]?.literal ?? null;
 }
 
 /** Each segment is decoded once, so that an escaped letter is that letter and an escaped slash stays inside its segment. */
 function decodeSegments(path: string): string[] | null {
-  const parts = path.split("/");
+  const parts = cut(path);
   if (!path.includes("%")) return parts;
   const decoded = parts.map(decodePercent);
   return decoded.includes(null) ? null : (decoded as string[]);
+}
+
+/** As `split("/")`, which for a text that is new costs 0.3 us instead of 0.1. */
+function cut(path: string): string[] {
+  const parts: string[] = [];
+  let start = 0;
+  for (let end = path.indexOf("/"); end >= 0; end = path.indexOf("/", start)) {
+    parts.push(path.slice(start, end));
+    start = end + 1;
+  }
+  parts.push(path.slice(start));
+  return parts;
 }
 
 /** HEAD goes with GET, OPTIONS with everything. */

@@ -15,15 +15,17 @@ import {
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
-import type { Performed } from "../runtime/calls.ts";
+import type { Performed, Submitted } from "../runtime/calls.ts";
+import type { Clock } from "../runtime/clock.ts";
 import { bodyOf, statusOf } from "../runtime/entry.ts";
 import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { authenticate } from "./authentication.ts";
 import { clientName } from "./client-name.ts";
 import { Exchange } from "./exchange.ts";
+import { FileReceiver } from "./file-receiver.ts";
 import { decodePercent, readForm } from "./form.ts";
-import { type Incoming, readIncoming } from "./incoming.ts";
+import { apiPrefix, type Incoming, readIncoming } from "./incoming.ts";
 import type { PageRoute } from "./pages.ts";
 import type { Performer } from "./performer.ts";
 import { personName } from "./rate-limits.ts";
@@ -58,6 +60,7 @@ export interface HttpServerOptions {
   readonly readForwarded: ReadForwarded;
   /** Who asks for a page; null: nobody, or with credentials that are no good, which count as elsewhere (D28). */
   readonly viewerOf: (realm: Realm, authorization: string, address: string) => UserRecord | null;
+  readonly clock: Clock;
   readonly reportBug: (error: unknown, what: string) => void;
 }
 
@@ -72,7 +75,8 @@ type ListenOnHost = (
 /** Exported by the library, missing in its typings: a second listener on the port is refused. */
 const LIBUS_LISTEN_EXCLUSIVE_PORT = 1;
 
-const apiPrefix = "/api/v1";
+/** A body as it came, or what was read of it while it came. */
+type Body = Buffer | Submitted | Refusal | null;
 
 export class HttpServer {
   readonly #options: HttpServerOptions;
@@ -119,7 +123,7 @@ export class HttpServer {
   }
 
   #serve(response: HttpResponse, request: HttpRequest): void {
-    const exchange = new Exchange(response);
+    const exchange = new Exchange(response, this.#options.clock);
     try {
       const incoming = readIncoming(request, this.#options.readForwarded);
       if (this.#isDraining) {
@@ -127,22 +131,23 @@ export class HttpServer {
         return;
       }
       this.#pending++;
-      exchange.onEnd(() => this.#ended());
+      exchange.onEnd(this.#ended);
       if (incoming.hasBody) this.#receive(exchange, response, incoming);
-      else this.#handle(exchange, incoming, null);
+      else void this.#handle(exchange, incoming, null);
     } catch (error) {
       this.#options.reportBug(error, "http");
       exchange.answer(refusal(refuse.internalError()), null);
     }
   }
 
-  #ended(): void {
+  /** One function for all exchanges. */
+  readonly #ended = (): void => {
     this.#pending--;
     if (this.#pending > 0) return;
     const waiters = this.#onQuiet;
     this.#onQuiet = [];
     for (const waiter of waiters) waiter();
-  }
+  };
 
   #receive(exchange: Exchange, response: HttpResponse, incoming: Incoming): void {
     const allowance = this.#allowanceOf(incoming);
@@ -154,7 +159,10 @@ export class HttpServer {
       allowance.release();
       this.#ended();
     });
-    this.#readBody(exchange, response, incoming, allowance);
+    const { draftsIn } = allowance;
+    if (draftsIn === undefined) this.#readBody(exchange, response, incoming, allowance);
+    else if (draftsIn.files.acceptsWrites) this.#draftFile(exchange, response, incoming, { ...allowance, draftsIn });
+    else exchange.answer({ ...refusal(refuse.storeRefusesWrites()), closesConnection: true }, incoming);
   }
 
   /** How much may come: known before the first byte is read. Only who is known may send much. */
@@ -165,7 +173,8 @@ export class HttpServer {
     const realm = this.#options.realmOf(host);
     const credentials = authenticate(realm.view, authorization);
     if (!("caller" in credentials)) return strangersBody;
-    return this.#uploads.take(personName(realm.epoch, credentials.caller.id), upload.bytesMax, contentLength);
+    const person = personName(realm.epoch, credentials.caller.id);
+    return this.#uploads.take(person, upload.bytesMax, contentLength, upload.isDrafted ? realm : undefined);
   }
 
   /** Bytes are counted as they come: a body over the bound is never held (S3). */
@@ -183,35 +192,103 @@ export class HttpServer {
       if (size > bytesMax) {
         chunks.length = 0;
         exchange.endConnection();
-        if (tooLarge === null) this.#handle(exchange, incoming, null);
+        if (tooLarge === null) void this.#handle(exchange, incoming, null);
         else exchange.answer(refusal(tooLarge), incoming);
         return;
       }
-      // The chunk is neutered when this returns: a copy, always.
-      chunks.push(Buffer.from(chunk.slice(0)));
-      if (isLast) this.#handle(exchange, incoming, chunks.length === 1 ? (chunks[0] ?? null) : Buffer.concat(chunks));
+      // The chunk is neutered when this returns: a copy, always. Of a view, it is cut from Node's pool; memory of its own costs 1 us.
+      chunks.push(Buffer.from(new Uint8Array(chunk)));
+      if (isLast)
+        void this.#handle(exchange, incoming, chunks.length === 1 ? (chunks[0] ?? null) : Buffer.concat(chunks));
     });
   }
 
-  #handle(exchange: Exchange, incoming: Incoming, body: Buffer | null): void {
-    const fail = (error: unknown) => {
-      this.#options.reportBug(error, incoming.path);
-      exchange.answer(refusal(refuse.internalError()), incoming);
+  /** The socket is paused while the disk is busy: little of the body is in memory at a time (S3). */
+  #draftFile(
+    exchange: Exchange,
+    response: HttpResponse,
+    incoming: Incoming,
+    { bytesMax, tooLarge, draftsIn }: BodyAllowance & { readonly draftsIn: Realm },
+  ): void {
+    let size = 0;
+    let isPaused = false;
+    const flow = () => {
+      if (isPaused && !exchange.isOver) response.resume();
+      isPaused = false;
     };
+    const receiver = new FileReceiver({
+      realm: draftsIn,
+      contentType: incoming.contentType,
+      query: incoming.query,
+      bytesMax: bytesMax - limits.upload_margin_bytes,
+      onDrain: flow,
+      reportBug: (error) => this.#options.reportBug(error, incoming.path),
+      onRefused(refused) {
+        exchange.endConnection();
+        exchange.answer(refusal(refused), incoming);
+        close();
+      },
+    });
+    const close = () => {
+      void receiver.close().catch((error: unknown) => this.#options.reportBug(error, incoming.path));
+    };
+    exchange.onAbort(close);
+    response.onData((chunk, isLast) => {
+      if (exchange.isOver) return;
+      size += chunk.byteLength;
+      if (size > bytesMax) {
+        exchange.endConnection();
+        exchange.answer(refusal(tooLarge ?? refuse.bodyTooLarge(bytesMax)), incoming);
+        close();
+        return;
+      }
+      const hasRoom = receiver.write(Buffer.from(chunk.slice(0)));
+      if (isLast) {
+        // The parser says nothing more, and the next request must be heard.
+        flow();
+        const performed = receiver.end().then((form) => this.#handle(exchange, incoming, form));
+        performed.catch((error: unknown) => this.#fail(exchange, incoming, error)).finally(close);
+      } else if (!hasRoom && !exchange.isOver) {
+        isPaused = true;
+        response.pause();
+      }
+    });
+  }
+
+  #fail(exchange: Exchange, incoming: Incoming, error: unknown): void {
+    this.#options.reportBug(error, incoming.path);
+    exchange.answer(refusal(refuse.internalError()), incoming);
+  }
+
+  /** @returns when it is answered */
+  #handle(exchange: Exchange, incoming: Incoming, body: Body): Promise<void> | undefined {
     try {
       const performed = this.#perform(exchange, incoming, body);
-      if (performed instanceof Promise) performed.then((later) => exchange.answer(later, incoming)).catch(fail);
-      else exchange.answer(performed, incoming);
+      if (!(performed instanceof Promise)) return this.#answer(exchange, incoming, performed);
+      return performed.then(
+        (later) => this.#answer(exchange, incoming, later),
+        (error) => this.#fail(exchange, incoming, error),
+      );
     } catch (error) {
-      fail(error);
+      this.#fail(exchange, incoming, error);
+    }
+    return undefined;
+  }
+
+  #answer(exchange: Exchange, incoming: Incoming, performed: Performed): undefined {
+    try {
+      exchange.answer(performed, incoming);
+    } catch (error) {
+      this.#fail(exchange, incoming, error);
     }
   }
 
-  #perform(exchange: Exchange, incoming: Incoming, body: Buffer | null): Performed | Promise<Performed> {
-    if (incoming.path.length > limits.path_bytes_max || incoming.query.length > limits.url_query_bytes_max) {
+  #perform(exchange: Exchange, incoming: Incoming, body: Body): Performed | Promise<Performed> {
+    const { query, contentType } = incoming;
+    if (incoming.path.length > limits.path_bytes_max || query.length > limits.url_query_bytes_max) {
       return refusal(refuse.badRequest("The request line is too long"));
     }
-    if (!incoming.path.startsWith(`${apiPrefix}/`)) return this.#page(exchange, incoming);
+    if (!incoming.path.startsWith(`${apiPrefix}/`)) return this.#page(exchange, incoming, body);
     const path = incoming.path.slice(apiPrefix.length);
     if (incoming.method === "OPTIONS") return this.#allowedMethods(path);
     const realm = this.#options.realmOf(incoming.host);
@@ -219,7 +296,8 @@ export class HttpServer {
       realm,
       method: incoming.method,
       path,
-      readParams: (takesFiles) => readForm({ ...incoming, body }, takesFiles),
+      readParams: (takesFiles) =>
+        body === null || Buffer.isBuffer(body) ? readForm({ query, contentType, body }, takesFiles) : body,
       hasCredentials: incoming.authorization !== "",
       credentials: authenticate(realm.view, incoming.authorization),
       client: clientName(incoming.userAgent),
@@ -238,23 +316,30 @@ export class HttpServer {
   }
 
   /** What is outside the API: pictures, and the pages that links in mails lead to. */
-  #page(exchange: Exchange, incoming: Incoming): Performed | Promise<Performed> {
+  #page(exchange: Exchange, incoming: Incoming, body: Body): Performed | Promise<Performed> {
     const path = decodePercent(incoming.path);
     if (path === null) return refusal(refuse.badRequest("Malformed percent-encoding in the path"));
     const route = this.#options.pages.find(({ prefix }) => path.startsWith(prefix));
     if (route === undefined) return refusal(refuse.notFound());
-    const { method } = incoming;
-    if (method !== "GET" && method !== "HEAD") {
-      return { ...refusal(refuse.methodNotAllowed(["GET", "HEAD"])), headers: [["Allow", "GET, HEAD"]] };
+    const { method, contentType } = incoming;
+    const isSent = method === "POST" && route.takesForms === true;
+    if (method !== "GET" && method !== "HEAD" && !isSent) {
+      const allowed = route.takesForms === true ? ["GET", "HEAD", "POST"] : ["GET", "HEAD"];
+      return { ...refusal(refuse.methodNotAllowed(allowed)), headers: [["Allow", allowed.join(", ")]] };
     }
+    const address = () => incoming.forwarded.address ?? exchange.address();
     const realm = this.#options.realmOf(incoming.host);
     return route.serve({
       realm,
       rest: path.slice(route.prefix.length),
       siteUrl: this.#siteUrl(incoming),
       method,
-      viewer: () =>
-        this.#options.viewerOf(realm, incoming.authorization, incoming.forwarded.address ?? exchange.address()),
+      ifNoneMatch: incoming.ifNoneMatch,
+      range: incoming.range,
+      ifRange: incoming.ifRange,
+      form: () => (body === null || Buffer.isBuffer(body) ? readForm({ query: "", contentType, body }, false) : body),
+      address,
+      viewer: () => this.#options.viewerOf(realm, incoming.authorization, address()),
     });
   }
 

@@ -5,8 +5,9 @@
 import { randomBytes } from "node:crypto";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { truncate } from "../domain/text.ts";
-import type { UploadedFile } from "../runtime/calls.ts";
+import { shortened } from "../domain/attachments.ts";
+import { codePoints } from "../domain/text.ts";
+import type { DraftedFile, UploadedFile } from "../runtime/calls.ts";
 import type { AskResult } from "../runtime/entry.ts";
 import type { Realm } from "../runtime/realm.ts";
 
@@ -15,6 +16,8 @@ export interface BodyAllowance {
   readonly bytesMax: number;
   /** null: what the operation says to a request without a body (that nobody is logged in). */
   readonly tooLarge: Refusal | null;
+  /** The one file in it goes to disk as it comes. */
+  readonly draftsIn?: Realm;
   /** To be called once, when the request is over. */
   release(): void;
 }
@@ -36,10 +39,11 @@ export class UploadBudget {
   /**
    * @param person names the caller over all realms
    * @param announced length of the body, where it was said
+   * @param draftsIn whose files it is one of, when it goes to disk as it comes: then little of it is in memory
    */
-  take(person: string, bytesMax: number, announced: number | null): BodyAllowance | Refusal {
+  take(person: string, bytesMax: number, announced: number | null, draftsIn?: Realm): BodyAllowance | Refusal {
     const bound = bytesMax + limits.upload_margin_bytes;
-    const bytes = Math.min(announced ?? bound, bound);
+    const bytes = Math.min(announced ?? bound, draftsIn === undefined ? bound : limits.upload_buffer_bytes);
     const own = this.#byPerson.get(person) ?? 0;
     const hasRoom = this.#bytes + bytes <= limits.upload_bytes_in_flight_max && own < limits.uploads_per_user_max;
     if (!hasRoom) return refuse.overloaded();
@@ -51,14 +55,19 @@ export class UploadBudget {
       if (left > 0) this.#byPerson.set(person, left);
       else this.#byPerson.delete(person);
     };
-    return { bytesMax: bound, tooLarge: refuse.fileTooLarge(bytesMax), release };
+    const allowance = { bytesMax: bound, tooLarge: refuse.fileTooLarge(bytesMax), release };
+    return draftsIn === undefined ? allowance : { ...allowance, draftsIn };
   }
 }
 
-/** The last part of what the client calls the file: a label for people, never a path, a header or a file's name here. */
+/**
+ * The last part of what the client calls the file, without characters that could turn what is read around: a label for people,
+ * never a path, a header or a file's name here. A long one keeps its ending.
+ */
 export function fileLabel(filename: string): string {
   const last = filename.split(/[/\\]/).at(-1) ?? "";
-  return truncate(last.replace(/\p{Cc}/gu, ""), limits.file_name_code_points_max);
+  const plain = last.replace(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/gu, "");
+  return shortened(plain, limits.file_name_code_points_max, codePoints);
 }
 
 /** @param otherwise what is said when there is none, or more than one */
@@ -73,7 +82,7 @@ export function newFileId(): string {
 }
 
 export interface Claim {
-  readonly files: readonly { readonly name: string; readonly bytes: Uint8Array }[];
+  readonly files: readonly { readonly name: string; readonly bytes: Uint8Array | DraftedFile["draft"] }[];
   readonly ask: () => Promise<AskResult>;
   /** After the turn: whether a row has them. It has not when the turn refused, or gave the kept answer of an earlier one. */
   readonly isClaimed: () => boolean;

@@ -11,12 +11,16 @@ export interface TopicBody {
   readonly max_id: number;
 }
 
-/** Newest first. In slices: a channel may have any number of topics, and nobody waits for all of them at once. */
+/**
+ * Newest first. In slices: a channel may have any number of topics, and nobody waits for all of them at once.
+ * @param most of more, the first by name
+ */
 export async function channelTopics(
   view: View,
   reader: UserRecord,
   channel: ChannelRecord,
   allowsEmptyTopic: boolean,
+  most: number = limits.topics_per_list_max,
 ): Promise<TopicBody[]> {
   const topics: TopicBody[] = [];
   const limit = limits.narrow_rows_per_pass_max;
@@ -30,11 +34,11 @@ export async function channelTopics(
       topics.push({ name: shownTopic(view, conversation.topic, allowsEmptyTopic), max_id: newest });
     }
     const last = rows.at(-1);
-    if (rows.length < limit || last === undefined || topics.length >= limits.topics_per_list_max) break;
+    if (rows.length < limit || last === undefined || topics.length >= most) break;
     start = [...last.key, 0];
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
-  return topics.sort((a, b) => b.max_id - a.max_id);
+  return topics.slice(0, most).sort((a, b) => b.max_id - a.max_id);
 }
 
 /** In protected history, the newest that the reader received: one look for each of their stays. */

@@ -48,6 +48,57 @@ export class KeyStream implements IdStream {
   }
 }
 
+/** A walk's budget, told what a look at entries of an index costs. */
+export type Spend = (entries: number) => void;
+
+const entriesPerBlock = 256;
+const blocksPerSeek_max = 4;
+
+/**
+ * An index of which few entries are wanted, told apart without opening messages. Where many in a row are not, a seek ends at one
+ * of them: a walk that has spent its budget can go on from there.
+ */
+export class SiftedStream implements IdStream {
+  readonly #step: Step;
+  readonly #read: (from: number, limit: number) => readonly { readonly id: number; readonly isWanted: boolean }[];
+  readonly #spend: Spend;
+  /** Found, in order; what lies before the point that was read up to is known. */
+  #ids: readonly number[] = [];
+  #at = 0;
+  #next: number | null = null;
+  #isLast = false;
+
+  /** @param read entries from a point on, in order of `step`; fewer than `limit`: there are no more */
+  constructor(
+    step: Step,
+    read: (from: number, limit: number) => readonly { readonly id: number; readonly isWanted: boolean }[],
+    spend: Spend,
+  ) {
+    this.#step = step;
+    this.#read = read;
+    this.#spend = spend;
+  }
+
+  seek(from: number): number | null {
+    const step = this.#step;
+    for (let blocks = 0; ; blocks++) {
+      for (; this.#at < this.#ids.length; this.#at++) {
+        const id = this.#ids[this.#at] ?? 0;
+        if ((id - from) * step >= 0) return id;
+      }
+      if (this.#isLast) return null;
+      const start = this.#next === null || (from - this.#next) * step > 0 ? from : this.#next;
+      if (blocks === blocksPerSeek_max) return start;
+      const entries = this.#read(start, entriesPerBlock);
+      this.#spend(entries.length);
+      this.#ids = entries.filter(({ isWanted }) => isWanted).map(({ id }) => id);
+      this.#at = 0;
+      this.#isLast = entries.length < entriesPerBlock;
+      this.#next = (entries.at(-1)?.id ?? start) + step;
+    }
+  }
+}
+
 /** A list that is known already. */
 export class ListStream implements IdStream {
   readonly #ids: readonly number[];

@@ -46,8 +46,15 @@ export interface Collected {
   readonly isExhausted: boolean;
 }
 
+/** As sent and as shown. */
+function charactersOf({ content, rendered }: MessageRecord): number {
+  return content.length + rendered.length;
+}
+
 /** A seek costs a fraction of a message that is looked at. */
 const seeksPerRow = 4;
+/** And so does an entry of an index. */
+const entriesPerRow = 8;
 
 export class MessageWalk {
   readonly #view: View;
@@ -60,7 +67,9 @@ export class MessageWalk {
   /** Messages that the dense plan looked at. */
   #looked = 0;
   #seeks = 0;
+  #entries = 0;
   #rows = 0;
+  #charactersLeft = 0;
 
   constructor(view: View, reader: UserRecord, narrowed: Narrowed, isAbandoned: () => boolean) {
     this.#view = view;
@@ -82,16 +91,35 @@ export class MessageWalk {
     return this.#narrowed.includesHistory || isReceived(view, this.#reader, message) ? message : null;
   }
 
-  /** Up to `count` matches from `start` on, in the direction of `step`. */
+  /** Of these messages those that match and are shown to the reader; null: their texts are longer than an answer may be. */
+  async these(ids: readonly number[]): Promise<readonly MessageRecord[] | null> {
+    const messages: MessageRecord[] = [];
+    let characters = 0;
+    for (const [index, id] of ids.entries()) {
+      if (index > 0 && index % limits.narrow_rows_per_pass_max === 0) {
+        await new Promise<void>((resolve) => setImmediate(resolve));
+        if (this.isAbandoned()) return messages;
+      }
+      const message = this.at(id);
+      if (message === null) continue;
+      characters += charactersOf(message);
+      if (characters > limits.fetch_characters_max) return null;
+      messages.push(message);
+    }
+    return messages;
+  }
+
+  /** Up to `count` matches from `start` on, in the direction of `step`; fewer where their texts are very long. */
   async collect(start: number, step: Step, count: number): Promise<Collected> {
     const messages: MessageRecord[] = [];
+    this.#charactersLeft = limits.fetch_characters_max;
     let next = step === 1 ? Math.max(start, 0) : Math.min(start, this.#newest);
     // Exactly enough: is there any more? The public API calls it exhausted only when there were fewer than asked for.
     while (messages.length < count) {
       const end = this.#pass(messages, next, step, count);
       if (end === null) return { messages, isExhausted: true };
       next = end;
-      if (messages.length === count) break;
+      if (messages.length === count || this.#charactersLeft <= 0) break;
       await new Promise<void>((resolve) => setImmediate(resolve));
       if (this.isAbandoned()) return { messages, isExhausted: false };
     }
@@ -100,25 +128,36 @@ export class MessageWalk {
 
   /** Adds matches until there are enough or the pass's budget is spent. @returns where to go on; null: there is no more */
   #pass(messages: MessageRecord[], start: number, step: Step, count: number): number | null {
-    let plan = planOf(this.#view, this.#reader, this.#narrowed, step, this.#plan);
+    let plan = this.#planOf(step);
     this.#rows = 0;
     this.#seeks = 0;
+    this.#entries = 0;
     let next = start;
-    while (messages.length < count && !this.#isSpent()) {
+    while (messages.length < count && this.#charactersLeft > 0 && !this.#isSpent()) {
       const found = this.#agreed(plan, next);
       if (found === null || found.id > this.#newest) return null;
       next = found.id;
       if (!found.isAgreed) break;
       const message = this.at(found.id);
-      if (message !== null) messages.push(message);
+      if (message !== null) {
+        messages.push(message);
+        this.#charactersLeft -= charactersOf(message);
+      }
       next += step;
       plan = this.#reconsidered(plan, step);
     }
     return next;
   }
 
+  #planOf(step: Step): Plan {
+    const spend = (entries: number) => {
+      this.#entries += entries;
+    };
+    return planOf(this.#view, { reader: this.#reader, narrowed: this.#narrowed, step, spend }, this.#plan);
+  }
+
   #isSpent(): boolean {
-    return this.#rows + this.#seeks / seeksPerRow >= limits.narrow_rows_per_pass_max;
+    return this.#rows + this.#seeks / seeksPerRow + this.#entries / entriesPerRow >= limits.narrow_rows_per_pass_max;
   }
 
   /** The next id that all streams have, each moves the others forward; or how far they came when the budget was spent. */
@@ -144,6 +183,6 @@ export class MessageWalk {
     this.#looked++;
     if (this.#looked < plan.patience) return plan;
     this.#plan = "sparse";
-    return planOf(this.#view, this.#reader, this.#narrowed, step, this.#plan);
+    return this.#planOf(step);
   }
 }

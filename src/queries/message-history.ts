@@ -3,8 +3,9 @@
  * its topics got while it was in them. A rename is one row of the topic, so a message's history is put together when it is read.
  */
 import { limits } from "../../schemas/limits.ts";
-import type { ConversationRecord, MessageRecord, TopicRenameRecord } from "../../schemas/records.ts";
+import type { ConversationRecord, MessageRecord, TopicRenameRecord, UserRecord } from "../../schemas/records.ts";
 import { topicToggle } from "../domain/message-rules.ts";
+import { hasMetadataAccess } from "../domain/permissions.ts";
 import { seconds } from "../domain/presence.ts";
 import { realmSetting } from "../domain/realm-settings.ts";
 import { shownTopic } from "../domain/topics.ts";
@@ -16,12 +17,14 @@ interface Change {
   readonly at: number;
   /** Of the move or rename; null for a change of content alone. */
   readonly moveId: number | null;
+  /** Of a change of content: the newest move or rename before it, where that is known. */
+  readonly afterMoveId: number | null;
   readonly content: { readonly prevContent: string; readonly prevRendered: string } | null;
   readonly topic: { readonly before: string; readonly after: string } | null;
   readonly channel: { readonly before: number; readonly after: number } | null;
 }
 
-/** Newest first. */
+/** Newest first, all that is kept. */
 function changesOf(view: View, message: MessageRecord, conversation: ConversationRecord): readonly Change[] {
   const isUntouched = message.editedAt === null && message.moves.length === 0 && conversation.renames === 0;
   if (isUntouched) return [];
@@ -31,16 +34,37 @@ function changesOf(view: View, message: MessageRecord, conversation: Conversatio
   const known = new Set(moves.map(({ moveId }) => moveId));
   const joined = moves.map((move) => ({ ...move, content: byMove.get(move.moveId ?? 0)?.content ?? null }));
   const alone = edits.filter(({ moveId }) => moveId === null || !known.has(moveId));
-  return [...alone, ...joined].sort((a, b) => b.at - a.at).slice(0, limits.message_history_entries_max);
+  return merged(alone, joined);
+}
+
+/** As many as are shown. */
+function newestOf(changes: readonly Change[]): readonly Change[] {
+  return changes.slice(0, limits.message_history_entries_max);
+}
+
+/** Both newest first. In the order in which they were decided, which times do not tell: several may have the same. */
+function merged(edits: readonly Change[], places: readonly Change[]): Change[] {
+  const behind = new Map(
+    edits.map((edit) => [edit, places.findLastIndex((place) => !isNewer(edit, place)) + 1] as const),
+  );
+  return Array.from({ length: places.length + 1 }, (_, index) => [
+    ...edits.filter((edit) => behind.get(edit) === index),
+    ...places.slice(index, index + 1),
+  ]).flat();
+}
+
+function isNewer({ afterMoveId, at }: Change, place: Change): boolean {
+  return afterMoveId === null ? at >= place.at : (place.moveId ?? 0) <= afterMoveId;
 }
 
 function editsOf(view: View, messageId: number): Change[] {
   const limit = limits.message_history_entries_max;
   const rows = view.rows("messageEdits", { start: [messageId], end: [messageId + 1], limit });
-  return rows.reverse().map(({ row: { userId, at, prevContent, prevRendered, moveId } }) => ({
+  return rows.reverse().map(({ row: { userId, at, prevContent, prevRendered, moveId, afterMoveId } }) => ({
     userId,
     at,
     moveId,
+    afterMoveId,
     content: { prevContent, prevRendered },
     topic: null,
     channel: null,
@@ -61,6 +85,7 @@ function placesOf(view: View, message: MessageRecord, conversation: Conversation
       userId,
       at,
       moveId,
+      afterMoveId: null,
       content: null,
       topic: prevTopic === topic ? null : { before: prevTopic, after: topic },
       channel: prevChannelId === channelId ? null : { before: prevChannelId, after: channelId },
@@ -73,13 +98,50 @@ function placesOf(view: View, message: MessageRecord, conversation: Conversation
   return [...changes, ...own.map(renamed)];
 }
 
+/** Channels that a reader may not know, by id. */
+export type HiddenChannels = ReadonlySet<number>;
+
+const nothingHidden: HiddenChannels = new Set();
+
+/** Of the channels that a message came from, those that its reader may not know (S1): nearly always none, without a look. */
+export function hiddenOrigins(view: View, reader: UserRecord, message: MessageRecord): HiddenChannels {
+  if (message.moves.length === 0) return nothingHidden;
+  const hidden = message.moves.flatMap((moveId) => {
+    const id = view.row("messageMoves", moveId)?.prevChannelId;
+    const channel = id === undefined ? undefined : view.channels.get(id);
+    return id === undefined || (channel !== undefined && hasMetadataAccess(view, reader, channel)) ? [] : [id];
+  });
+  return hidden.length === 0 ? nothingHidden : new Set(hidden);
+}
+
+/**
+ * As a reader is told it, newest first. Behind a channel that they may not know nothing is told of places, neither its id nor its
+ * topics (S1): the message was always called as it arrived. Changes of content are told: they are the message's own.
+ */
+function told(changes: readonly Change[], hidden: HiddenChannels): readonly Change[] {
+  if (hidden.size === 0) return changes;
+  const first = changes.findIndex(({ channel }) => channel !== null && hidden.has(channel.before));
+  // Older than all that is kept of the message's history.
+  if (first < 0) return changes;
+  const behind = changes.slice(first).filter(({ content }) => content !== null);
+  return [...changes.slice(0, first), ...behind.map((change) => ({ ...change, topic: null, channel: null }))];
+}
+
 interface Name {
   readonly moveId: number;
   readonly row: TopicRenameRecord;
 }
 
 function renamed({ moveId, row: { userId, at, prevTopic, topic } }: Name): Change {
-  return { userId, at, moveId, content: null, topic: { before: prevTopic, after: topic }, channel: null };
+  return {
+    userId,
+    at,
+    moveId,
+    afterMoveId: null,
+    content: null,
+    topic: { before: prevTopic, after: topic },
+    channel: null,
+  };
 }
 
 /** By the conversation's row, which changes with every rename: a page of messages reads its topic's names once. */
@@ -111,11 +173,12 @@ export function changeFields(
   message: MessageRecord,
   conversation: ConversationRecord,
   allowsEmptyTopic: boolean,
+  hidden: HiddenChannels,
 ): Record<string, unknown> {
   const changes = changesOf(view, message, conversation);
   if (changes.length === 0) return {};
   const moved = changes.find(isElsewhere);
-  const shown = changes.filter((change) => isShown(view, change));
+  const shown = told(newestOf(changes), hidden).filter((change) => isShown(view, change));
   return {
     ...(message.editedAt === null ? {} : { last_edit_timestamp: seconds(message.editedAt) }),
     ...(moved === undefined ? {} : { last_moved_timestamp: seconds(moved.at) }),
@@ -149,18 +212,19 @@ function historyEntry(view: View, change: Change, allowsEmptyTopic: boolean): Re
   };
 }
 
-/** GET /messages/{id}/history: how the message was after each change, oldest first, beginning with what was sent. */
+/** GET /messages/{id}/history, for one reader: how the message was after each change, oldest first, beginning with what was sent. */
 export function messageHistory(
   view: View,
   message: MessageRecord,
   conversation: ConversationRecord,
   allowsEmptyTopic: boolean,
+  hidden: HiddenChannels,
 ): Record<string, unknown>[] {
   let { content, rendered } = message;
   let { topic } = conversation;
   const name = (text: string) => (conversation.userIds === null ? shownTopic(view, text, allowsEmptyTopic) : "");
   const snapshots: Record<string, unknown>[] = [];
-  for (const change of changesOf(view, message, conversation)) {
+  for (const change of told(newestOf(changesOf(view, message, conversation)), hidden)) {
     if (isShown(view, change)) {
       snapshots.push({
         ...historyEntry(view, change, allowsEmptyTopic),

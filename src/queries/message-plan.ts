@@ -9,11 +9,27 @@ import { limits } from "../../schemas/limits.ts";
 import { personalFlags } from "../../schemas/records/read-state.ts";
 import type { SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
 import type { Narrowed } from "../domain/narrow.ts";
-import { ReadState } from "../domain/read-state.ts";
+import { ReadState, type Seen } from "../domain/read-state.ts";
 import { topicPolicies } from "../domain/user-topics.ts";
 import type { View } from "../domain/view.ts";
-import { ClippedStream, type IdStream, KeyStream, ListStream, type Step, unionOf } from "./id-streams.ts";
-import { channelStream, conversationStream, messageStream, SearchStreams } from "./search-streams.ts";
+import {
+  ClippedStream,
+  type IdStream,
+  KeyStream,
+  ListStream,
+  SiftedStream,
+  type Spend,
+  type Step,
+  unionOf,
+} from "./id-streams.ts";
+import {
+  channelStream,
+  conversationStream,
+  indexEntries,
+  type MessagePlace,
+  messageStream,
+  SearchStreams,
+} from "./search-streams.ts";
 
 export type PlanKind = "dense" | "sparse";
 
@@ -28,12 +44,21 @@ export interface Plan {
 const rowsPerPlace = 4;
 const patience_min = 500;
 
-export function planOf(view: View, reader: UserRecord, narrowed: Narrowed, step: Step, kind: PlanKind): Plan {
+/** Who walks: the plan's streams tell `spend` what they look at beyond a seek. */
+export interface Walker {
+  readonly reader: UserRecord;
+  readonly narrowed: Narrowed;
+  readonly step: Step;
+  readonly spend: Spend;
+}
+
+export function planOf(view: View, walker: Walker, kind: PlanKind): Plan {
+  const { reader, narrowed, step } = walker;
   const search = new SearchStreams(view, step);
   const filed = narrowed.filed.map((terms) => search.filed(terms));
   const words = narrowed.search?.words.flatMap((word) => search.word(word) ?? []) ?? [];
   const place = placeOf(view, reader, narrowed, step, kind);
-  const unread = narrowed.isUnreadOnly ? [unreadStream(view, reader, narrowed, step, kind)] : [];
+  const unread = narrowed.isUnreadOnly ? [unreadStream(view, walker, kind)] : [];
   const streams = [...place.streams, ...unread, ...filed, ...words];
   const patience = place.patience ?? (narrowed.isUnreadOnly ? patience_min : null);
   return { streams: streams.length > 0 ? streams : [messageStream(view, step, 0)], patience };
@@ -130,14 +155,29 @@ function directIds(view: View, reader: UserRecord, withUserId: number | null): n
  * What may be unread: what lies above the floors of its place, and what was marked unread again. The sparse plan looks at the floors
  * of single topics, too: somebody who reads topic by topic leaves the channel's floor where it was.
  */
-function unreadStream(view: View, reader: UserRecord, { source }: Narrowed, step: Step, kind: PlanKind): IdStream {
+function unreadStream(view: View, { reader, narrowed: { source }, step, spend }: Walker, kind: PlanKind): IdStream {
   const state = new ReadState(view, reader.id);
   const above = (floor: number, stream: IdStream) =>
     new ClippedStream(step, stream, [[floor + 1, Number.MAX_SAFE_INTEGER]]);
+  // Exceptions are not asked for: what one makes unread is in the last stream.
+  const isWanted = (seen: Seen, conversationId: number) => {
+    const conversation = view.row("conversations", conversationId);
+    return conversation !== undefined && !state.isReadAnyway(seen, conversation);
+  };
+  const sifted = (place: MessagePlace) =>
+    new SiftedStream(
+      step,
+      (from, limit) =>
+        indexEntries(view, place, { from, step, limit }).map((entry) => ({
+          id: entry.id,
+          isWanted: isWanted(entry, entry.conversationId),
+        })),
+      spend,
+    );
   const conversation = (id: number, channelId: number | null): IdStream[] => {
     const floor = state.floorOf({ channelId, conversationId: id });
     if ((view.row("conversations", id)?.lastMessageId ?? 0) <= floor) return [];
-    return [above(floor, conversationStream(view, step, id))];
+    return [above(floor, sifted({ table: "conversationMessages", id }))];
   };
   const channel = (id: number): IdStream[] => {
     const range = { start: [id], end: [id + 1], limit: limits.feed_places_max };
@@ -146,7 +186,7 @@ function unreadStream(view: View, reader: UserRecord, { source }: Narrowed, step
       return topics.flatMap(({ row }) => conversation(row.id, id));
     }
     const floor = state.floorOf({ channelId: id, conversationId: null });
-    return [above(floor, channelStream(view, step, id))];
+    return [above(floor, sifted({ table: "channelMessages", id }))];
   };
   const again = exceptionStream(view, step, reader.id);
   if (source.kind === "channel") return unionOf(step, [...channel(source.channelId), again]);

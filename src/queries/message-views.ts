@@ -10,6 +10,7 @@ import { isSpectator } from "../domain/spectator.ts";
 import { shownTopic } from "../domain/topics.ts";
 import { renderedFor } from "../domain/unknown-people.ts";
 import type { View } from "../domain/view.ts";
+import { hiddenOrigins } from "./message-history.ts";
 import { type MessageOptions, messageBody } from "./messages.ts";
 
 /** undefined when its conversation is gone. */
@@ -19,7 +20,7 @@ export function messageForReader(
   message: MessageRecord,
   options: MessageOptions,
 ): Record<string, unknown> | undefined {
-  const body = messageBody(view, message, options);
+  const body = messageBody(view, message, options, hiddenOrigins(view, reader, message));
   if (body === undefined) return undefined;
   // The object is this call's own: a page of messages is not copied twice.
   Object.assign(body, senderFor(view, reader, message.senderId));

@@ -7,7 +7,7 @@ import { apiEmail, avatarUrl } from "../domain/people.ts";
 import { seconds } from "../domain/presence.ts";
 import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
-import { changeFields } from "./message-history.ts";
+import { changeFields, type HiddenChannels } from "./message-history.ts";
 import { reactionBodies } from "./reactions.ts";
 
 /** What shapes a message for a client. Two clients with equal options get equal bytes. */
@@ -17,15 +17,30 @@ export interface MessageOptions {
   readonly allowEmptyTopicName: boolean;
 }
 
-/** Without `flags`, which are the reader's. undefined when its conversation is gone. */
+/**
+ * Without `flags`, which are the reader's. undefined when its conversation is gone.
+ * @param hidden of the channels that it came from, those that its readers may not know
+ */
 export function messageBody(
   view: View,
   message: MessageRecord,
   options: MessageOptions,
+  hidden: HiddenChannels,
 ): Record<string, unknown> | undefined {
   const conversation = view.row("conversations", message.conversationId);
+  return conversation === undefined ? undefined : messageIn(view, conversation, message, options, hidden);
+}
+
+/** The same for a message and a conversation that are not on disk, too. */
+export function messageIn(
+  view: View,
+  conversation: ConversationRecord,
+  message: MessageRecord,
+  options: MessageOptions,
+  hidden: HiddenChannels,
+): Record<string, unknown> | undefined {
   const sender = view.users.get(message.senderId);
-  if (conversation === undefined || sender === undefined) return undefined;
+  if (sender === undefined) return undefined;
   const place =
     conversation.userIds === null ? channelPlace(view, conversation, options) : directPlace(view, conversation);
   if (place === undefined) return undefined;
@@ -44,7 +59,7 @@ export function messageBody(
     sender_realm_str: view.realm.label,
     avatar_url: avatarUrl(sender, options.clientGravatar),
     ...place,
-    ...changeFields(view, message, conversation, options.allowEmptyTopicName),
+    ...changeFields(view, message, conversation, options.allowEmptyTopicName, hidden),
   };
 }
 
@@ -107,7 +122,8 @@ export function newestReceived(view: View, reader: UserRecord): number {
     newest = Math.max(newest, last?.[1] ?? -1);
   }
   const limit = limits.recent_direct_conversations_max;
-  for (const [, id] of view.keys("directConversations", { start: [reader.id], end: [reader.id + 1], limit })) {
+  const directs = { start: [reader.id + 1], end: [reader.id], reverse: true, limit };
+  for (const [, id] of view.keys("directConversations", directs)) {
     newest = Math.max(newest, view.row("conversations", id)?.lastMessageId ?? -1);
   }
   return newest;

@@ -1,10 +1,23 @@
 /** Everybody's presence for a caller (spec 4.7, 2.8). */
 
+import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { PresenceRecord, UserRecord } from "../../schemas/records.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
-import { addressFor, canAccessUser } from "../domain/people.ts";
-import { type LegacyPresence, legacyPresence, type ModernPresence, modernPresence } from "../domain/presence.ts";
+import { accountAt, addressFor, canAccessUser } from "../domain/people.ts";
+import {
+  type LegacyPresence,
+  legacyPresence,
+  type ModernPresence,
+  modernPresence,
+  onePresence,
+} from "../domain/presence.ts";
 import type { View } from "../domain/view.ts";
+
+/** Who was seen, as the realm remembers it. */
+export interface PresenceSource {
+  all(): Iterable<PresenceRecord>;
+  newerThan(updateId: number): Iterable<PresenceRecord>;
+}
 
 export interface PresenceQuery {
   /** null: none was sent. */
@@ -28,9 +41,10 @@ interface LegacyPair {
 
 const dayMs = 24 * 60 * 60 * 1000;
 
+/** @param rows everybody's, or those that are newer than `lastUpdateId` */
 export function presenceState(
   view: View,
-  rows: Iterable<PresenceRecord>,
+  source: PresenceSource,
   caller: UserRecord,
   query: PresenceQuery,
 ): PresenceState {
@@ -39,8 +53,7 @@ export function presenceState(
   const isIncremental = query.lastUpdateId !== null && query.lastUpdateId > 0;
   // D21: zero days means only who is active in this second.
   const since = query.historyDays === 0 ? view.now - 1000 : view.now - query.historyDays * dayMs;
-  for (const row of rows) {
-    if (query.lastUpdateId !== null && row.updateId <= query.lastUpdateId) continue;
+  for (const row of query.lastUpdateId === null ? source.all() : source.newerThan(query.lastUpdateId)) {
     if (!isIncremental && row.connectedAt < since) continue;
     const user = view.users.get(row.userId);
     if (user === undefined || !isShown(view, caller, user, query)) continue;
@@ -49,6 +62,26 @@ export function presenceState(
     else presences[addressFor(view, caller, user)] = legacyPair(row);
   }
   return { presences, presence_last_update_id: newest, server_timestamp: view.now / 1000 };
+}
+
+/**
+ * One person's presence, for whoever may know them: who may not is told what a stranger's name would give (S1).
+ * @param name an id or an address; @param host what the caller calls this server
+ */
+export function presenceOf(
+  view: View,
+  caller: UserRecord,
+  name: string,
+  host: string,
+): Refusal | { readonly presence: unknown } {
+  const user = /^\d{1,15}$/.test(name) ? view.users.get(Number(name)) : accountAt(view, caller, name, host);
+  if (user === undefined || !user.isActive || !canAccessUser(view, caller, user)) return refuse.noSuchUser();
+  if (user.botType !== null) return refuse.badRequest("Presence is not supported for bot users.");
+  const row = view.presence(user.id);
+  if (row === undefined || !userSetting(user, "presence_enabled")) {
+    return refuse.badRequest(`No presence data for ${name}`);
+  }
+  return { presence: onePresence(row, view.now) };
 }
 
 function isShown(view: View, caller: UserRecord, user: UserRecord, query: PresenceQuery): boolean {

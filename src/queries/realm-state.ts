@@ -64,6 +64,7 @@ const publishedLimits = {
   max_bulk_new_subscription_messages: limits.new_subscription_messages_max,
   max_topic_length: limits.topic_code_points_max,
   max_message_length: limits.message_code_points_max,
+  max_reminder_note_length: limits.reminder_note_code_points_max,
   max_avatar_file_size_mib: limits.avatar_bytes_max / (1024 * 1024),
   server_presence_ping_interval_seconds: limits.presence_ping_interval_s,
   server_presence_offline_threshold_seconds: limits.presence_offline_threshold_s,
@@ -75,7 +76,9 @@ const publishedLimits = {
   server_supported_permission_settings: supportedPermissions(),
 } as const;
 
-export const realmState: Section = (view, _user, { siteUrl, webPublicStreamsEnabled }) => ({
+export const realmState: Section = (view, _user, { siteUrl, webPublicStreamsEnabled, uploads }) => ({
+  max_file_upload_size_mib: uploads.maxFileMib,
+  realm_upload_quota_mib: uploads.quotaMib,
   ...realmUrls(view, siteUrl),
   realm_bot_domain: botDomain(siteUrl),
   realm_default_external_accounts: externalAccounts,

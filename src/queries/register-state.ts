@@ -27,10 +27,13 @@ import { linkifiersState } from "./linkifiers.ts";
 import { newestReceived } from "./messages.ts";
 import { mutedUsersState } from "./muted-users.ts";
 import { navigationViewsState } from "./navigation-views.ts";
+import { playgroundsState } from "./playgrounds.ts";
 import { presenceState } from "./presence.ts";
 import { profileFieldsState } from "./profile-fields.ts";
 import { realmState } from "./realm-state.ts";
+import { remindersState } from "./reminders.ts";
 import { savedSnippetsState } from "./saved-snippets.ts";
+import { scheduledMessagesState } from "./scheduled-messages.ts";
 import { displaySettings, notificationSettings, ownSettings, settingsDefaults } from "./settings.ts";
 import type { Section, StateRequest } from "./state-section.ts";
 import { userStatusState } from "./status.ts";
@@ -134,11 +137,12 @@ const presence: Section = (view, user, request) => {
   return { ...state };
 };
 
-/** The caller's direct conversations, newest first (behaviour 4.1). */
+/** The caller's direct conversations, newest first (behaviour 4.1); of very many, those that began last. */
 const recentPrivateConversations: Section = (view, user) => {
   const keys = view.keys("directConversations", {
-    start: [user.id],
-    end: [user.id + 1],
+    start: [user.id + 1],
+    end: [user.id],
+    reverse: true,
     limit: limits.recent_direct_conversations_max,
   });
   const recent = keys.flatMap(([, id]) => {
@@ -185,10 +189,10 @@ const sections: Readonly<Record<string, Section>> = {
   realm_emoji: realmEmojiState,
   realm_filters: nothing({ realm_filters: [] }),
   realm_linkifiers: linkifiersState,
-  realm_playgrounds: nothing({ realm_playgrounds: [] }),
-  reminders: nothing({ reminders: [] }),
+  reminders: remindersState,
+  realm_playgrounds: playgroundsState,
   saved_snippets: savedSnippetsState,
-  scheduled_messages: nothing({ scheduled_messages: [] }),
+  scheduled_messages: scheduledMessagesState,
   starred_messages: starredMessagesState,
   stop_words: nothing({ stop_words: [] }),
   realm_user_settings_defaults: settingsDefaults,

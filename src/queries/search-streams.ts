@@ -5,6 +5,7 @@
 import { limits } from "../../schemas/limits.ts";
 import { searchPendingKinds } from "../../schemas/records/search.ts";
 import type { SearchStateRecord } from "../../schemas/records.ts";
+import type { Seen } from "../domain/read-state.ts";
 import { foldText, indexed, wordsOf } from "../domain/search/words.ts";
 import type { View } from "../domain/view.ts";
 import { decodeIds } from "../store/posting-lists.ts";
@@ -16,7 +17,7 @@ export class SearchStreams {
   readonly #view: View;
   readonly #step: Step;
   readonly #state: SearchStateRecord;
-  #changed: readonly number[] | null = null;
+  #changed: readonly number[] | "many" | null = null;
 
   constructor(view: View, step: Step) {
     this.#view = view;
@@ -49,17 +50,20 @@ export class SearchStreams {
   #unfiled(): IdStream[] {
     const { messagesUpTo } = this.#state;
     const changed = this.#changedIds();
+    if (changed === "many") return [messageStream(this.#view, this.#step, 0)];
     return [
       messageStream(this.#view, this.#step, messagesUpTo + 1),
       ...(changed.length === 0 ? [] : [new ListStream(this.#step, changed)]),
     ];
   }
 
-  #changedIds(): readonly number[] {
+  /** Where too many were changed to be merged, every message is looked at: none is missed. */
+  #changedIds(): readonly number[] | "many" {
     if (this.#changed === null) {
       const kind = searchPendingKinds.message;
-      const range = { start: [kind], end: [kind + 1], limit: limits.search_pending_read_max };
-      this.#changed = this.#view.keys("searchPending", range).map(([, id]) => id);
+      const most = limits.search_pending_read_max;
+      const keys = this.#view.keys("searchPending", { start: [kind], end: [kind + 1], limit: most + 1 });
+      this.#changed = keys.length > most ? "many" : keys.map(([, id]) => id);
     }
     return this.#changed;
   }
@@ -139,6 +143,29 @@ export function channelStream(view: View, step: Step, id: number): IdStream {
   return new KeyStream(step, (from, limit) =>
     view.keys("channelMessages", placeRange(id, from, step, limit)).map(([, messageId]) => messageId),
   );
+}
+
+/** A conversation or a channel, by its index of messages. */
+export interface MessagePlace {
+  readonly table: "conversationMessages" | "channelMessages";
+  readonly id: number;
+}
+
+interface IndexWalk {
+  readonly from: number;
+  readonly step: Step;
+  readonly limit: number;
+}
+
+/** What the index of a place says of its messages, from one on. */
+export function indexEntries(
+  view: View,
+  { table, id }: MessagePlace,
+  { from, step, limit }: IndexWalk,
+): readonly (Seen & { readonly conversationId: number })[] {
+  const range = placeRange(id, from, step, limit);
+  if (table === "channelMessages") return view.rows(table, range).map(({ key, row }) => ({ id: key[1], ...row }));
+  return view.rows(table, range).map(({ key, row }) => ({ id: key[1], conversationId: id, ...row }));
 }
 
 function placeRange(id: number, from: number, step: Step, limit: number) {

@@ -28,7 +28,6 @@ export const serverState = {
   realm_plan_type: 1,
   zulip_plan_is_not_limited: true,
   upgrade_text_for_wide_organization_logo: "",
-  realm_upload_quota_mib: null,
   realm_push_notifications_enabled: false,
   realm_push_notifications_enabled_end_timestamp: null,
   server_inline_image_preview: false,
@@ -39,8 +38,7 @@ export const serverState = {
   server_min_deactivated_realm_deletion_days: null,
   server_max_deactivated_realm_deletion_days: null,
 
-  // No uploads but pictures of people and emoji.
-  max_file_upload_size_mib: 0,
+  // Icon and logo are made by the server.
   max_icon_file_size_mib: 0,
   max_logo_file_size_mib: 0,
 } as const;

@@ -1,7 +1,16 @@
 /** What a section of POST /register's state is: a function of the view, for one person and one request. */
-import type { PresenceRecord, UserRecord } from "../../schemas/records.ts";
+import type { UserRecord } from "../../schemas/records.ts";
 import type { View } from "../domain/view.ts";
+import type { PresenceSource } from "./presence.ts";
 import type { SubscriberLists } from "./subscriptions.ts";
+
+/** As the server is configured. */
+export interface UploadBounds {
+  /** Of one file. */
+  readonly maxFileMib: number;
+  /** Of all files of an organization; null: no bound. */
+  readonly quotaMib: number | null;
+}
 
 export interface StateRequest {
   readonly clientGravatar: boolean;
@@ -25,7 +34,8 @@ export interface StateRequest {
   readonly limitsPresence: boolean;
   /** Server switch of spec 4.3 (D6). */
   readonly webPublicStreamsEnabled: boolean;
-  readonly presences: Iterable<PresenceRecord>;
+  readonly uploads: UploadBounds;
+  readonly presences: PresenceSource;
 }
 
 export type Section = (view: View, user: UserRecord, request: StateRequest) => Record<string, unknown>;

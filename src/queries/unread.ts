@@ -75,38 +75,52 @@ function calls(view: View, user: UserRecord, { id, traits }: UnreadMessage, isMu
 }
 
 function directGroups(user: UserRecord, groups: readonly Group[]) {
-  const direct = groups.flatMap(({ conversation, ids }) =>
-    conversation.userIds === null ? [] : [{ userIds: conversation.userIds, ids }],
-  );
-  const pms = direct
-    .filter(({ userIds }) => userIds.length <= 2)
-    .map(({ userIds, ids }) => {
+  const pms: { other_user_id: number; sender_id: number; unread_message_ids: readonly number[] }[] = [];
+  const huddles: { user_ids_string: string; unread_message_ids: readonly number[] }[] = [];
+  for (const { conversation, ids } of groups) {
+    const { userIds } = conversation;
+    if (userIds === null) continue;
+    if (userIds.length > 2) huddles.push({ user_ids_string: userIds.join(","), unread_message_ids: ids });
+    else {
       const other = userIds.find((id) => id !== user.id) ?? user.id;
-      return { other_user_id: other, sender_id: other, unread_message_ids: ids };
-    });
-  const huddles = direct
-    .filter(({ userIds }) => userIds.length > 2)
-    .map(({ userIds, ids }) => ({ user_ids_string: userIds.join(","), unread_message_ids: ids }));
+      pms.push({ other_user_id: other, sender_id: other, unread_message_ids: ids });
+    }
+  }
   return {
     pms: pms.sort((a, b) => a.other_user_id - b.other_user_id),
     huddles: huddles.sort((a, b) => compareText(a.user_ids_string, b.user_ids_string)),
   };
 }
 
+/** Of thousands of topics nearly always: loops, which make no list for each. */
 function channelGroups(view: View, groups: readonly Group[], allowsEmptyTopicName: boolean) {
-  return groups
-    .flatMap(({ conversation: { channelId, topic }, ids }) =>
-      channelId === null ? [] : [{ channelId, topic, folded: fold(topic), ids }],
-    )
-    .sort((a, b) => a.channelId - b.channelId || (a.folded < b.folded ? -1 : 1))
-    .map(({ channelId, topic, ids }) => ({
-      stream_id: channelId,
-      topic: shownTopic(view, topic, allowsEmptyTopicName),
-      unread_message_ids: ids,
-    }));
+  const byChannel = new Map<number, { readonly folded: string; readonly topic: string; readonly ids: number[] }[]>();
+  for (const { conversation, ids } of groups) {
+    const { channelId, topic } = conversation;
+    if (channelId === null) continue;
+    const entry = { folded: fold(topic), topic, ids };
+    const known = byChannel.get(channelId);
+    if (known === undefined) byChannel.set(channelId, [entry]);
+    else known.push(entry);
+  }
+  const streams: { stream_id: number; topic: string; unread_message_ids: readonly number[] }[] = [];
+  for (const channelId of [...byChannel.keys()].sort((a, b) => a - b)) {
+    for (const { topic, ids } of (byChannel.get(channelId) ?? []).sort(byFolded)) {
+      streams.push({
+        stream_id: channelId,
+        topic: shownTopic(view, topic, allowsEmptyTopicName),
+        unread_message_ids: ids,
+      });
+    }
+  }
+  return streams;
 }
 
-/** The newest that were starred, ascending. Whoever cannot read one any more knows still that they starred it; what is gone is not listed. */
+function byFolded(a: { readonly folded: string }, b: { readonly folded: string }): number {
+  return a.folded < b.folded ? -1 : 1;
+}
+
+/** The newest that were starred, ascending. Whoever left its channel knows still that they starred it. */
 export const starredMessagesState: Section = (view, user) => {
   const range = {
     start: [user.id, personalFlags.starred + 1],
@@ -115,5 +129,5 @@ export const starredMessagesState: Section = (view, user) => {
     limit: limits.starred_messages_shown_max,
   };
   const starred = view.keys("messageFlags", range).map(([, , id]) => id);
-  return { starred_messages: starred.filter((id) => view.row("messages", id) !== undefined).reverse() };
+  return { starred_messages: starred.reverse() };
 };

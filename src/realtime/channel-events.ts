@@ -88,11 +88,20 @@ function ownIds(record: EventRecord): number[] {
   return ownChannels(record).map(({ stream_id: id }) => id);
 }
 
+/** Who leaves together with others is told of the others: of themselves they know already. */
 const peers: EventKind = {
-  key: (view, record, user, queue) => peerChannels(view, record, user, queue).join(",") || null,
-  build: (view, record, user, queue) => [
-    { type: record.type, ...record.body, stream_ids: peerChannels(view, record, user, queue) },
-  ],
+  key(view, record, user, queue) {
+    const ids = peerChannels(view, record, user, queue);
+    if (ids.length === 0) return null;
+    const all = record.body["user_ids"] as readonly number[];
+    if (!all.includes(user.id)) return ids.join(",");
+    return all.length === 1 ? null : `${ids.join(",")}:${user.id}`;
+  },
+  build(view, record, user, queue) {
+    const userIds = (record.body["user_ids"] as readonly number[]).filter((id) => id !== user.id);
+    const ids = peerChannels(view, record, user, queue);
+    return userIds.length === 0 ? [] : [{ type: record.type, ...record.body, stream_ids: ids, user_ids: userIds }];
+  },
 };
 
 /** People who were told by name came to know of the channels just then; what they may not know any more is not repeated (S1). */

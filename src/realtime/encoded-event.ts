@@ -1,6 +1,6 @@
 /**
  * An event on its way out: encoded once for all queues that get the same bytes (architecture, Encoding), as JSON for
- * long-polls, as a ready frame for sockets in either format. Lives only while it is being delivered.
+ * long-polls, as bytes in either format for the frames of sockets (bundle.ts). Lives only while it is being delivered.
  */
 import { Packr } from "msgpackr";
 import type { EventRecord, UserRecord } from "../../schemas/records.ts";
@@ -8,6 +8,7 @@ import type { View } from "../domain/view.ts";
 import { eventKind } from "./event-bodies.ts";
 import type { EventBody } from "./event-kind.ts";
 import type { LiveQueue } from "./queue.ts";
+import type { Format } from "./socket-frames.ts";
 
 const packr = new Packr({ useRecords: false, variableMapSize: true });
 
@@ -15,21 +16,23 @@ const packr = new Packr({ useRecords: false, variableMapSize: true });
 export class Encoding {
   readonly events: readonly EventBody[];
   readonly #position: number;
+  readonly #first: number;
   #json: readonly string[] | null = null;
-  #jsonFrame: Buffer | null = null;
-  #packedFrame: Buffer | null = null;
+  readonly #bytes: { [F in Format]?: readonly Buffer[] } = {};
 
   /** The pieces of one record end at its position (effects.ts, `span`). */
   constructor(bodies: readonly EventBody[], position: number) {
-    this.#position = position;
     const first = position - bodies.length + 1;
+    this.#position = position;
+    this.#first = first;
     this.events = bodies.map((body, index) => ({ ...body, id: first + index }));
   }
 
-  /** The pieces that come after a position: what a client has acknowledged is not sent again. */
-  after(position: number): Encoding {
-    const left = this.events.filter((event) => (event["id"] as number) > position);
-    return left.length === this.events.length ? this : new Encoding(left, this.#position);
+  /** The pieces that come after a position: what a client has acknowledged is not sent again. null: none. */
+  after(position: number): Encoding | null {
+    if (position < this.#first) return this;
+    const left = this.events.slice(position - this.#first + 1);
+    return left.length === 0 ? null : new Encoding(left, this.#position);
   }
 
   /** One text per event. */
@@ -38,20 +41,11 @@ export class Encoding {
     return this.#json;
   }
 
-  get jsonFrame(): Buffer {
-    this.#jsonFrame ??= Buffer.from(
-      this.json.length === 1
-        ? `{"type":"event","event":${this.json[0]}}`
-        : `{"type":"events","events":[${this.json.join(",")}]}`,
-    );
-    return this.#jsonFrame;
-  }
-
-  get packedFrame(): Buffer {
-    this.#packedFrame ??= packr.pack(
-      this.events.length === 1 ? { type: "event", event: this.events[0] } : { type: "events", events: this.events },
-    );
-    return this.#packedFrame;
+  /** One piece per event, for frames. */
+  bytes(format: Format): readonly Buffer[] {
+    this.#bytes[format] ??=
+      format === "json" ? this.json.map((text) => Buffer.from(text)) : this.events.map((event) => packr.pack(event));
+    return this.#bytes[format];
   }
 }
 

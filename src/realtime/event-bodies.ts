@@ -3,9 +3,10 @@
  * sent is built from the current rows, so that a replay shows what is there now (architecture, Event log).
  */
 import type { EventRecord, UserRecord } from "../../schemas/records.ts";
+import { attachmentBody } from "../domain/attachments.ts";
 import { flagsOf } from "../domain/message-flags.ts";
 import { apiEmail, canAccessUser } from "../domain/people.ts";
-import { canReadMessage, hasReceived, isGuest } from "../domain/permissions.ts";
+import { canAccessAllUsers, canReadChannelMessage, canReadMessage, isGuest } from "../domain/permissions.ts";
 import { legacyPresence, modernPresence } from "../domain/presence.ts";
 import { profileFieldBodies } from "../domain/profiles.ts";
 import { statusBody } from "../domain/status.ts";
@@ -13,8 +14,10 @@ import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 import { defaultChannelIds } from "../queries/channels.ts";
 import { customEmoji } from "../queries/emoji.ts";
+import { hiddenOrigins } from "../queries/message-history.ts";
 import { senderFor } from "../queries/message-views.ts";
 import { messageBody } from "../queries/messages.ts";
+import { playgroundBodies } from "../queries/playgrounds.ts";
 import { mutedTopics } from "../queries/user-topics.ts";
 import { realmBot } from "./bot-events.ts";
 import { stream, subscription } from "./channel-events.ts";
@@ -23,6 +26,7 @@ import { type EventKind, plain } from "./event-kind.ts";
 import { messageFlags } from "./flag-events.ts";
 import { linkifiers } from "./linkifier-events.ts";
 import { realmUser } from "./realm-user-events.ts";
+import { typingEditMessage } from "./typing-events.ts";
 import { reaction, updateMessage } from "./update-message-events.ts";
 import { userGroup } from "./user-group-events.ts";
 
@@ -32,16 +36,18 @@ const message: EventKind = {
     if (row === undefined || !canReadMessage(view, user, row)) return null;
     const echo = record.body["queue_id"] === queue.id ? `:${queue.id}` : "";
     const stranger = Object.keys(senderFor(view, user, row.senderId)).length > 0 ? ":stranger" : "";
-    return `${queue.variant}:${flagsOf(view, user, row).join(",")}${stranger}${echo}`;
+    const hidden = [...hiddenOrigins(view, user, row)].join(",");
+    return `${queue.variant}:${flagsOf(view, user, row).join(",")}${stranger}${echo}:${hidden}`;
   },
   build(view, record, user, queue) {
     const row = view.row("messages", record.body["message_id"] as number);
     if (row === undefined) return [];
-    const body = messageBody(view, row, {
+    const options = {
       applyMarkdown: queue.options.applyMarkdown,
       clientGravatar: queue.options.clientGravatar,
       allowEmptyTopicName: queue.can("empty_topic_name"),
-    });
+    };
+    const body = messageBody(view, row, options, hiddenOrigins(view, user, row));
     if (body === undefined) return [];
     const shown = { ...body, ...senderFor(view, user, row.senderId) };
     const event = { type: "message", message: shown, flags: flagsOf(view, user, row) };
@@ -50,14 +56,13 @@ const message: EventKind = {
   },
 };
 
-/** In protected history, only what the person received: the others' topics and ids are not theirs to know (S1). */
+/** Of a private channel, only what the person could read now: other topics and ids are not theirs to know (S1). */
 function deletedIds(view: View, record: EventRecord, user: UserRecord): readonly number[] {
   const ids = record.body["message_ids"] as readonly number[];
   const channel = view.channels.get(Number(record.body["stream_id"]));
   const isAddressed = record.audience.to === "channel" && record.audience.also.includes(user.id);
-  if (channel === undefined || isAddressed || !channel.isPrivate || channel.isHistoryPublic) return ids;
-  const stays = view.subscriptions.get(user.id, channel.id)?.stays ?? [];
-  return ids.filter((id) => hasReceived(stays, id));
+  if (channel === undefined || isAddressed || !channel.isPrivate) return ids;
+  return ids.filter((id) => canReadChannelMessage(view, user, channel, id));
 }
 
 const deleteMessage: EventKind = {
@@ -101,8 +106,10 @@ function onlineIds(view: View, record: EventRecord, viewer: UserRecord): readonl
 /** Newly online people: one event for all in the modern form, one each in the legacy form (hub.ts numbers them). */
 const presence: EventKind = {
   key(view, record, user, queue) {
-    const isForm = (record.body["form"] === "modern") === queue.can("simplified_presence_events");
-    const ids = isForm ? onlineIds(view, record, user) : [];
+    if ((record.body["form"] === "modern") !== queue.can("simplified_presence_events")) return null;
+    // Nearly everybody is told of all of them: no text of so many ids for each.
+    if (record.body["is_limited"] !== true || canAccessAllUsers(view, user)) return queue.variant;
+    const ids = onlineIds(view, record, user);
     return ids.length === 0 ? null : `${queue.variant}:${ids.join(",")}`;
   },
   build(view, record, viewer, queue) {
@@ -158,6 +165,23 @@ const realmEmoji: EventKind = {
   build: (view) => [{ type: "realm_emoji", op: "update", realm_emoji: customEmoji(view) }],
 };
 
+/** A file as its owner sees it now; what is told of one that is gone by now follows. */
+const attachment: EventKind = {
+  key: (_view, _record, user) => String(user.id),
+  build(view, record, user, queue) {
+    const { attachment_id: id, ...rest } = record.body;
+    if (id === undefined) return plain.build(view, record, user, queue);
+    const row = view.row("attachments", id as number);
+    return row === undefined ? [] : [{ type: "attachment", ...rest, attachment: attachmentBody(view, user, row) }];
+  },
+};
+
+/** A list of all, as it is now. */
+const playgrounds: EventKind = {
+  key: () => "",
+  build: (view) => [{ type: "realm_playgrounds", realm_playgrounds: playgroundBodies(view) }],
+};
+
 /** Topics without a name have one for clients that do not know that. */
 const userTopic: EventKind = {
   key: (_view, record, _user, queue) => (record.body["topic_name"] === "" ? queue.variant : ""),
@@ -176,6 +200,7 @@ const mutedTopicsKind: EventKind = {
 };
 
 const kinds: Readonly<Record<string, EventKind>> = {
+  attachment,
   message,
   delete_message: deleteMessage,
   update_message: updateMessage,
@@ -186,6 +211,7 @@ const kinds: Readonly<Record<string, EventKind>> = {
   realm_emoji: realmEmoji,
   realm_bot: realmBot,
   realm_linkifiers: linkifiers,
+  realm_playgrounds: playgrounds,
   default_streams: defaultStreams,
   custom_profile_fields: profileFields,
   presence,
@@ -194,6 +220,7 @@ const kinds: Readonly<Record<string, EventKind>> = {
   user_topic: userTopic,
   muted_topics: mutedTopicsKind,
   user_group: userGroup,
+  typing_edit_message: typingEditMessage,
 };
 
 const concealed = new Map(Object.entries(kinds).map(([type, kind]) => [type, concealing(kind)] as const));

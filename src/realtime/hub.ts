@@ -5,15 +5,16 @@
  */
 
 import { command } from "../../actors/commands.ts";
-import { limits } from "../../schemas/limits.ts";
 import type { EventRecord, QueueRecord, SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
 import { hasMetadataAccess } from "../domain/permissions.ts";
 import type { Delta, EventSink } from "../runtime/dispatcher.ts";
 import type { StagedEvent } from "../runtime/effects-applier.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { changeTypes, holdsCopy, sharesPublic } from "./audience.ts";
+import { Mailing } from "./bundle.ts";
 import { EncodedEvent } from "./encoded-event.ts";
 import { KeyHolders } from "./key-holders.ts";
+import { NewlyOnline } from "./newly-online.ts";
 import { LiveQueue, noReader } from "./queue.ts";
 import { QueueRegistry } from "./queue-registry.ts";
 
@@ -24,6 +25,12 @@ interface Delivery {
 
 const collectIdleMs = 60_000;
 
+export interface HubOptions {
+  /** People are told only of those whom they may know (spec 4.7). */
+  readonly limitsPresence: boolean;
+  readonly reportBug: (error: unknown) => void;
+}
+
 export class Hub implements EventSink {
   readonly realm: Realm;
   /** Sockets and held polls by the key that opened them. */
@@ -32,18 +39,20 @@ export class Hub implements EventSink {
   #deliveries: Delivery[] = [];
   #ended: LiveQueue[] = [];
   #departed: number[] = [];
-  #newlyOnline = new Set<number>();
+  readonly #newlyOnline: NewlyOnline;
   /** Told after the flush whose account is deactivated: sockets without a queue end, too. */
   onDeparture: (userId: number) => void = () => undefined;
   /** Polls that got something in this publication and are answered at its end. */
   readonly #polled = new Set<LiveQueue>();
 
-  readonly #limitsPresence: boolean;
+  /** Told of an event that cannot be built: a bug, never what somebody did. */
+  readonly reportBug: (error: unknown) => void;
 
-  /** @param limitsPresence people are told only of those whom they may know (spec 4.7) */
-  constructor(realm: Realm, limitsPresence: boolean) {
+  constructor(realm: Realm, { limitsPresence, reportBug }: HubOptions) {
     this.realm = realm;
-    this.#limitsPresence = limitsPresence;
+    this.reportBug = reportBug;
+    const { view, dispatcher } = realm;
+    this.#newlyOnline = new NewlyOnline(view, dispatcher.wheel, limitsPresence, () => this.#publishOnline());
     this.keyHolders = new KeyHolders(realm.view);
     this.#queues = new QueueRegistry(realm.view);
     for (const record of realm.projections.queues.all()) this.#open(record);
@@ -104,7 +113,7 @@ export class Hub implements EventSink {
   stage(staged: StagedEvent): void {
     const { record } = staged;
     if (record.type === "presence") {
-      this.#noteOnline(record);
+      this.#newlyOnline.note(record.body["user_ids"] as readonly number[]);
       return;
     }
     const queues = this.#addressees(record).filter((queue) => queue.wants(this.realm.view, record));
@@ -123,7 +132,8 @@ export class Hub implements EventSink {
         return audience.ids.flatMap((id) => [...this.#queues.ofUser(id)]);
       case "channel": {
         const subscribed = this.#queues.ofChannel(audience.id);
-        if (this.#queues.allPublic.size === 0 && audience.also.length === 0) return [...subscribed];
+        const isPlain = audience.also.length === 0 && !changeTypes.has(record.type);
+        if (isPlain && this.#queues.allPublic.size === 0) return [...subscribed];
         const queues = new Set(subscribed);
         for (const queue of audience.also.flatMap((id) => [...this.#queues.ofUser(id)])) queues.add(queue);
         for (const queue of this.#copyHolders(record, audience.id)) queues.add(queue);
@@ -158,11 +168,7 @@ export class Hub implements EventSink {
 
   /** Called after the flush: nothing leaves before (M1). */
   publish(): void {
-    const deliveries = this.#deliveries;
-    if (deliveries.length > 0) this.#deliveries = [];
-    for (const { event, queues } of deliveries) {
-      for (const queue of queues) this.#deliver(queue, event);
-    }
+    if (this.#deliveries.length > 0) this.#deliverAll();
     for (const queue of this.#polled) {
       if (queue.reader.kind === "poll") queue.reader.finish();
     }
@@ -176,7 +182,30 @@ export class Hub implements EventSink {
     this.keyHolders.publish();
   }
 
-  #deliver(queue: LiveQueue, event: EncodedEvent): void {
+  /** Event by event, then socket by socket: each is written to once, however much the turn brought. */
+  #deliverAll(): void {
+    const deliveries = this.#deliveries;
+    this.#deliveries = [];
+    const mailing = new Mailing();
+    for (const { event, queues } of deliveries) {
+      for (const queue of queues) {
+        try {
+          this.#deliver(queue, event, mailing);
+        } catch (error) {
+          this.#notBuilt(queue, event, error);
+        }
+      }
+    }
+    mailing.send();
+  }
+
+  /** Nobody is left to guess what it was (E2): who would have got it is told of a gap, and everybody else goes on. */
+  #notBuilt({ reader }: LiveQueue, event: EncodedEvent, error: unknown): void {
+    this.reportBug(error);
+    if (event.replaces === null && reader.kind !== "none") reader.failed();
+  }
+
+  #deliver(queue: LiveQueue, event: EncodedEvent, mailing: Mailing): void {
     const { reader } = queue;
     // A queue that was opened in this turn has the event in its state already.
     if (event.record.position <= queue.deliveredUpTo) return;
@@ -185,44 +214,20 @@ export class Hub implements EventSink {
       else queue.firstPending ??= event.record.position;
       return;
     }
-    reader.push(event);
+    reader.push(event, mailing);
     if (reader.kind === "poll") this.#polled.add(queue);
   }
 
   /** Newly online people go out together, once per second (realtime.md). */
-  #noteOnline(record: EventRecord): void {
-    for (const id of record.body["user_ids"] as readonly number[]) this.#newlyOnline.add(id);
-    const { wheel } = this.realm.dispatcher;
-    if (!wheel.has("presence:publish")) {
-      wheel.set("presence:publish", limits.presence_coalesce_ms, () => this.#publishOnline());
-    }
-  }
-
   #publishOnline(): void {
-    const ids = [...this.#newlyOnline];
-    this.#newlyOnline = new Set();
-    for (const id of ids) this.#stageOnline([id], "legacy");
-    this.#stageOnline(ids, "modern");
-    this.publish();
-  }
-
-  #stageOnline(ids: readonly number[], form: "legacy" | "modern"): void {
     const { view, dispatcher } = this.realm;
-    const queues = [...this.#queues.all()].filter(
-      (queue) => queue.can("simplified_presence_events") === (form === "modern"),
-    );
-    if (queues.length === 0) return;
-    const record: EventRecord = {
-      position: dispatcher.takePosition(),
-      at: view.now,
-      type: "presence",
-      audience: { to: "realm" },
-      body: { user_ids: ids, form, is_limited: this.#limitsPresence },
-    };
-    const wanting = queues.filter((queue) => queue.wants(view, record));
-    // Latest wins per person: news of one must not push out news of another.
-    const replaces = `presence:${form}:${ids.join(",")}`;
-    this.#deliveries.push({ event: new EncodedEvent(view, record, replaces), queues: wanting });
+    const told = this.#newlyOnline.publish([...this.#queues.all()]);
+    for (const { body, replaces, queues } of told) {
+      const position = dispatcher.takePosition();
+      const record: EventRecord = { position, at: view.now, type: "presence", audience: { to: "realm" }, body };
+      this.#deliveries.push({ event: new EncodedEvent(view, record, replaces), queues });
+    }
+    this.publish();
   }
 
   /** Queues that nobody has read for their life span end (S3). */

@@ -33,7 +33,10 @@ export function poll(hub: Hub, user: UserRecord, request: PollRequest, call: Cal
     endFormerReader(queue);
     queue.reader = held;
     call.onAbort(() => held.abandon());
-    void held.run(request.blocks);
+    held.run(request.blocks).catch((error: unknown) => {
+      hub.reportBug(error);
+      held.failed();
+    });
   });
 }
 
@@ -147,7 +150,7 @@ class HeldPoll implements KeyHolder {
 
   #add(event: EncodedEvent, owner: UserRecord): void {
     const encoding = event.for(owner, this.#queue);
-    for (const json of encoding?.after(this.#after).json ?? []) {
+    for (const json of encoding?.after(this.#after)?.json ?? []) {
       this.#events.push(json);
       this.#characters += json.length;
     }
@@ -172,6 +175,11 @@ class HeldPoll implements KeyHolder {
   finish(): void {
     if (this.#hub.queue(this.#queue.id) !== this.#queue) this.#end(refuse.badEventQueueId(this.#queue.id));
     else if (this.#state === "holding" && this.#events.length > 0) this.#end(this.#answer());
+  }
+
+  /** An event could not be built: a gap, which is said (E2). */
+  failed(): void {
+    this.#end(refuse.badEventQueueId(this.#queue.id));
   }
 
   /** Another reader takes the queue, or the server stops: answer with what there is. */

@@ -6,6 +6,7 @@ import { limits } from "../../schemas/limits.ts";
 import type { EventRecord, QueueRecord, UserRecord } from "../../schemas/records.ts";
 import { type Narrowed, nothingNarrowed, readNarrow, termsOf } from "../domain/narrow.ts";
 import type { View } from "../domain/view.ts";
+import type { Mailing } from "./bundle.ts";
 import type { EncodedEvent } from "./encoded-event.ts";
 
 /** The parameters of POST /register that shape events. Plain data: it is stored. */
@@ -25,18 +26,19 @@ export interface QueueOptions {
 /** Who takes events now. */
 export type Reader =
   | { readonly kind: "none" }
-  | { readonly kind: "poll"; push(event: EncodedEvent): void; finish(): void; replace(): void }
-  | { readonly kind: "socket"; push(event: EncodedEvent): void; takenOver(): void; gone(): void };
+  | { readonly kind: "poll"; push(event: EncodedEvent): void; finish(): void; replace(): void; failed(): void }
+  | {
+      readonly kind: "socket";
+      push(event: EncodedEvent, mailing: Mailing): void;
+      takenOver(): void;
+      gone(): void;
+      failed(): void;
+    };
 
 export const noReader: Reader = { kind: "none" };
 
 /** Events that tell clients again, which do not take `user_settings` events, what changed (behaviour 4.3). */
 const olderSettingsTypes: ReadonlySet<string> = new Set(["update_display_settings", "update_global_notifications"]);
-
-interface PendingVolatile {
-  readonly key: string;
-  readonly event: EncodedEvent;
-}
 
 export class LiveQueue {
   readonly record: QueueRecord;
@@ -53,7 +55,8 @@ export class LiveQueue {
   readonly #capabilities: ReadonlySet<string>;
   readonly #types: ReadonlySet<string> | null;
   readonly #narrowed: Narrowed | null;
-  #volatile: PendingVolatile[] = [];
+  /** The latest of each kind, in order of arrival. */
+  #volatile = new Map<string, EncodedEvent>();
 
   /** @param position the realm's next position: what is older is in the log, if it was for this queue at all */
   constructor(view: View, record: QueueRecord, user: UserRecord, position: number, now: number) {
@@ -88,9 +91,13 @@ export class LiveQueue {
     return this.#capabilities.has(capability);
   }
 
+  wantsType(type: string): boolean {
+    return this.#types === null || this.#types.has(type);
+  }
+
   /** Whether the client wants events of this kind at all; who may see them is decided elsewhere. */
   wants(view: View, record: EventRecord): boolean {
-    if (this.#types !== null && !this.#types.has(record.type)) return false;
+    if (!this.wantsType(record.type)) return false;
     if (record.type === "typing" && record.body["message_type"] === "stream") {
       return this.can("stream_typing_notifications") || this.reader.kind === "socket";
     }
@@ -109,25 +116,26 @@ export class LiveQueue {
   startAt(position: number): void {
     this.deliveredUpTo = position;
     this.firstPending = null;
-    this.#volatile = [];
+    this.#volatile = new Map();
   }
 
   /** Keeps a volatile event for the next reader: latest wins, bounded (E4). */
   keepVolatile(key: string, event: EncodedEvent): void {
-    this.#volatile = this.#volatile.filter((pending) => pending.key !== key);
-    this.#volatile.push({ key, event });
-    if (this.#volatile.length > limits.queue_volatile_events_max) this.#volatile.shift();
+    this.#volatile.delete(key);
+    this.#volatile.set(key, event);
+    const [oldest] = this.#volatile.keys();
+    if (this.#volatile.size > limits.queue_volatile_events_max) this.#volatile.delete(oldest ?? "");
   }
 
   /** What was kept after a position; forgets it and everything older. */
   takeVolatile(after: number): EncodedEvent[] {
-    const kept = this.#volatile;
-    this.#volatile = [];
-    return kept.flatMap(({ event }) => (event.record.position > after ? [event] : []));
+    const kept = [...this.#volatile.values()];
+    this.#volatile = new Map();
+    return kept.filter(({ record }) => record.position > after);
   }
 
   get hasVolatile(): boolean {
-    return this.#volatile.length > 0;
+    return this.#volatile.size > 0;
   }
 }
 

@@ -11,6 +11,7 @@ import { type BotQueueDefaults, botQueueDefaults } from "../domain/bots.ts";
 import { readNarrow, termsOf } from "../domain/narrow.ts";
 import { isGuest } from "../domain/permissions.ts";
 import { registerState } from "../queries/register-state.ts";
+import type { UploadBounds } from "../queries/state-section.ts";
 import { bind, type Call, callerOf, type Handled } from "../runtime/calls.ts";
 import { ok } from "../runtime/entry.ts";
 import type { Realm } from "../runtime/realm.ts";
@@ -25,6 +26,7 @@ export interface RealtimeRouteOptions {
   readonly limitsPresence: boolean;
   /** Server switch of spec 4.3 (D6). */
   readonly webPublicStreamsEnabled: boolean;
+  readonly uploads: UploadBounds;
 }
 
 type RegisterParams = ParamsOf<typeof registerQueue>;
@@ -102,7 +104,8 @@ function stateAt(
     siteUrl: call.siteUrl,
     limitsPresence: options.limitsPresence,
     webPublicStreamsEnabled: options.webPublicStreamsEnabled,
-    presences: realm.projections.presence.all(),
+    uploads: options.uploads,
+    presences: realm.projections.presence,
   });
   return {
     queue_id: queueId,

@@ -1,9 +1,10 @@
 /** Frames of the WebSocket protocol (realtime.md): decoding what comes, encoding replies; JSON text or MessagePack. */
 import { Packr } from "msgpackr";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { parseJson } from "../../schemas/json.ts";
 import { limits } from "../../schemas/limits.ts";
-import { parseJson } from "../domain/json.ts";
 import { codePoints } from "../domain/text.ts";
+import { unpackJson } from "./packed-json.ts";
 
 export type Format = "json" | "msgpack";
 
@@ -26,12 +27,7 @@ export function decodeFrame(format: Format, bytes: Uint8Array, isBinary: boolean
   if (isBinary !== (format === "msgpack")) {
     return fail(format === "json" ? "This connection speaks JSON text frames" : "This connection speaks MessagePack");
   }
-  let value: unknown;
-  try {
-    value = format === "json" ? parseJson(strictUtf8.decode(bytes)) : packr.unpack(Buffer.from(bytes));
-  } catch {
-    value = undefined;
-  }
+  const value = format === "json" ? readJson(bytes) : unpackJson(bytes);
   if (value === undefined) return fail(format === "json" ? "Malformed JSON" : "Malformed MessagePack");
   if (typeof value !== "object" || value === null || Array.isArray(value)) return fail("A frame must be an object");
   const fields = value as Record<string, unknown>;
@@ -41,6 +37,14 @@ export function decodeFrame(format: Format, bytes: Uint8Array, isBinary: boolean
   }
   if (typeof fields["type"] !== "string") return fail("type is not a string", ref ?? null);
   return { frame: { type: fields["type"], ref: ref ?? null, fields } };
+}
+
+function readJson(bytes: Uint8Array): unknown {
+  try {
+    return parseJson(strictUtf8.decode(bytes));
+  } catch {
+    return undefined;
+  }
 }
 
 /** @param body a JSON object as text: the answer of an operation, envelope and all */

@@ -4,18 +4,20 @@
  * wait, latest wins, while bytes are buffered (E4), and go out under ids of then (E1).
  */
 import { limits } from "../../schemas/limits.ts";
+import { Bundle, type Mailing } from "./bundle.ts";
 import type { CloseCause } from "./close-codes.ts";
 import type { EncodedEvent } from "./encoded-event.ts";
 import type { Hub } from "./hub.ts";
 import { type LiveQueue, noReader } from "./queue.ts";
 import { readSlice } from "./replay.ts";
+import type { Format } from "./socket-frames.ts";
 
 /** What the reader needs of a connection. */
 export interface Outlet {
+  readonly format: Format;
   isOpen(): boolean;
   bufferedBytes(): number;
-  /** @param after ids up to this one are left out of an event that comes in pieces */
-  sendEvent(event: EncodedEvent, queue: LiveQueue, after: number): void;
+  send(bundle: Bundle): void;
   close(cause: CloseCause): void;
 }
 
@@ -27,6 +29,8 @@ export class SocketReader {
   #after = 0;
   #isLive = false;
   #isDetached = false;
+  /** What the publication under way has brought; null: nothing so far. */
+  #bundle: Bundle | null = null;
   /** Volatile events that wait for an empty buffer, by what they replace. */
   readonly #waiting = new Map<string, EncodedEvent>();
   #onDrained: (() => void) | null = null;
@@ -50,12 +54,12 @@ export class SocketReader {
         return;
       }
       const slice = readSlice(this.#hub.realm, this.#queue, owner, from);
-      for (const event of slice.events) {
-        if (this.#isClogged()) {
-          await this.#unclogged();
-          if (this.#isOver()) return;
-        }
-        this.#outlet.sendEvent(event, this.#queue, after);
+      const waiting = this.#sendUntilClogged(slice.events);
+      if (waiting !== null) {
+        await this.#unclogged();
+        // What the reader may see may have changed meanwhile (S1): the rest is looked up anew.
+        from = waiting.record.position;
+        continue;
       }
       const end = slice.next ?? slice.end;
       // After a pause the log may have grown beyond a slice that was its last.
@@ -66,6 +70,20 @@ export class SocketReader {
       from = end;
       await new Promise<void>((resume) => setImmediate(resume));
     }
+  }
+
+  /** @returns the first event that waits for the client to read; null: none */
+  #sendUntilClogged(events: readonly EncodedEvent[]): EncodedEvent | null {
+    let bundle = Bundle.empty(this.#outlet.format);
+    for (const event of events) {
+      if (bundle.size === 0 && this.#isClogged()) return event;
+      bundle = this.#added(bundle, event);
+      if (!bundle.isFull) continue;
+      this.#outlet.send(bundle);
+      bundle = Bundle.empty(this.#outlet.format);
+    }
+    this.#outlet.send(bundle);
+    return null;
   }
 
   #isOver(): boolean {
@@ -92,9 +110,9 @@ export class SocketReader {
     });
   }
 
-  push(event: EncodedEvent): void {
+  push(event: EncodedEvent, mailing: Mailing): void {
     if (event.replaces !== null) {
-      this.#pushVolatile(event, event.replaces);
+      this.#pushVolatile(event, event.replaces, mailing);
       return;
     }
     if (!this.#isLive) {
@@ -102,21 +120,46 @@ export class SocketReader {
       this.#queue.firstPending ??= event.record.position;
       return;
     }
-    this.#outlet.sendEvent(event, this.#queue, this.#after);
+    this.#collect(event, mailing);
     this.#queue.deliveredUpTo = event.record.position;
   }
 
-  #pushVolatile(event: EncodedEvent, key: string): void {
+  #pushVolatile(event: EncodedEvent, key: string, mailing: Mailing): void {
+    this.#waiting.delete(key);
     if (this.#isLive && this.#outlet.bufferedBytes() === 0) {
-      this.#outlet.sendEvent(event, this.#queue, this.#after);
+      this.#collect(event, mailing);
       return;
     }
-    this.#waiting.delete(key);
     this.#waiting.set(key, event);
     if (this.#waiting.size > limits.queue_volatile_events_max) {
       const oldest = this.#waiting.keys().next().value;
       if (oldest !== undefined) this.#waiting.delete(oldest);
     }
+  }
+
+  /** Waits for the end of the publication, unless there is enough for a frame. */
+  #collect(event: EncodedEvent, mailing: Mailing): void {
+    const { format } = this.#outlet;
+    const bundle = this.#added(this.#bundle ?? mailing.begin(this, format), event);
+    this.#bundle = bundle;
+    if (!bundle.isFull) return;
+    this.#bundle = mailing.goOn(format);
+    this.#outlet.send(bundle);
+  }
+
+  /** The publication is over: what it brought goes out. */
+  flush(): void {
+    const bundle = this.#bundle;
+    this.#bundle = null;
+    if (bundle !== null && !this.#isOver()) this.#outlet.send(bundle);
+  }
+
+  /** @returns the bundle as it was when the event is not for this queue */
+  #added(bundle: Bundle, event: EncodedEvent): Bundle {
+    const owner = this.#hub.realm.view.users.get(this.#queue.userId);
+    // Ids that the client has are left out of an event that comes in pieces.
+    const encoding = owner === undefined ? null : (event.for(owner, this.#queue)?.after(this.#after) ?? null);
+    return encoding === null ? bundle : bundle.and(encoding);
   }
 
   /** The buffer is empty again. */
@@ -126,10 +169,12 @@ export class SocketReader {
     if (!this.#isLive || this.#outlet.bufferedBytes() > 0) return;
     const waiting = [...this.#waiting.values()];
     this.#waiting.clear();
+    let bundle = Bundle.empty(this.#outlet.format);
     for (const event of waiting) {
       const position = this.#hub.realm.dispatcher.takePosition();
-      this.#outlet.sendEvent(event.renumbered(position), this.#queue, this.#after);
+      bundle = this.#added(bundle, event.renumbered(position));
     }
+    this.#outlet.send(bundle);
   }
 
   takenOver(): void {
@@ -142,6 +187,13 @@ export class SocketReader {
     this.#detach();
     const owner = this.#hub.realm.view.users.get(this.#queue.userId);
     this.#outlet.close(owner?.isActive === true ? "queueGone" : "deactivated");
+  }
+
+  /** An event could not be built: a gap, which is said (E2). */
+  failed(): void {
+    this.flush();
+    this.#detach();
+    this.#outlet.close("queueGone");
   }
 
   /** The socket closed: the queue waits for the next reader. */

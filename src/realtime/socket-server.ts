@@ -10,6 +10,7 @@ import type { Authenticated, Perform } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
 import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
+import { handshakeFault, idleTimeoutOf, protocolVersion } from "./handshake.ts";
 import type { Hub } from "./hub.ts";
 import { SocketSession } from "./socket-session.ts";
 
@@ -26,6 +27,8 @@ export interface SocketServerOptions {
   readonly clientName: (userAgent: string) => string;
   readonly isSecure: boolean;
   readonly readForwarded: ReadForwarded;
+  /** After so many seconds of silence a client is asked whether it is still there. */
+  readonly heartbeatS: number;
   readonly clock: Clock;
   readonly reportBug: (error: unknown, what: string) => void;
 }
@@ -42,6 +45,8 @@ interface SocketData {
 }
 
 type Socket = WebSocket<SocketData>;
+
+const socketPath = "/api/v1/events/ws";
 
 export class SocketServer {
   readonly #options: SocketServerOptions;
@@ -60,11 +65,11 @@ export class SocketServer {
   }
 
   mount(app: TemplatedApp): void {
-    app.ws<SocketData>("/api/v1/events/ws", {
+    app.ws<SocketData>(socketPath, {
       maxPayloadLength: limits.ws_frame_bytes_hard_max,
       maxBackpressure: limits.socket_buffer_bytes_hard_max,
       closeOnBackpressureLimit: true,
-      idleTimeout: limits.socket_heartbeat_s * 2,
+      idleTimeout: idleTimeoutOf(this.#options.heartbeatS),
       sendPingsAutomatically: true,
       upgrade: (response, request, context) => this.#guard(() => this.#upgrade(response, request, context)),
       open: (socket) => this.#guard(() => this.#open(socket)),
@@ -73,6 +78,13 @@ export class SocketServer {
       drain: (socket) => this.#guard(() => socket.getUserData().session?.drained()),
       close: (socket) => this.#guard(() => this.#closed(socket)),
     });
+    // Without a whole key uWS does not take a request for an upgrade.
+    app.get(socketPath, (response, request) =>
+      this.#guard(() => {
+        response.onAborted(() => undefined);
+        answerHttp(response, noHandshake(handshakeFault((name) => request.getHeader(name)) ?? ""));
+      }),
+    );
   }
 
   /** A throw in a uWS callback would hang the connection or end the process (pitfalls 2.1). */
@@ -86,6 +98,11 @@ export class SocketServer {
 
   #upgrade(response: HttpResponse, request: HttpRequest, context: us_socket_context_t): void {
     response.onAborted(() => undefined);
+    const fault = handshakeFault((name) => request.getHeader(name));
+    if (fault !== null) {
+      answerHttp(response, noHandshake(fault));
+      return;
+    }
     const host = request.getHeader("host");
     const realm = this.#options.realmOf(host);
     const forwarded = this.#options.readForwarded((name) => request.getHeader(name));
@@ -191,10 +208,15 @@ export class SocketServer {
   }
 }
 
+function noHandshake(fault: string): Refusal {
+  return refuse.badRequest(`No WebSocket handshake: ${fault}`);
+}
+
 function answerHttp(response: HttpResponse, refusal: Refusal): void {
   response.cork(() => {
     response.writeStatus(`${errorCodes[refusal.code].status} ${refusal.code}`);
     if (refusal.code === "UNAUTHORIZED") response.writeHeader("WWW-Authenticate", 'Basic realm="colloquy"');
+    if (refusal.code === "BAD_REQUEST") response.writeHeader("Sec-WebSocket-Version", protocolVersion);
     response.writeHeader("Content-Type", "application/json");
     response.end(JSON.stringify(errorBody(refusal)));
   });

@@ -10,8 +10,8 @@ import { lookUp } from "../domain/look-up.ts";
 import type { Authenticated, Perform, Performed } from "../runtime/calls.ts";
 import { bodyOf } from "../runtime/entry.ts";
 import type { Realm } from "../runtime/realm.ts";
+import type { Bundle } from "./bundle.ts";
 import { type CloseCause, closeCodes } from "./close-codes.ts";
-import type { EncodedEvent } from "./encoded-event.ts";
 import type { Hub } from "./hub.ts";
 import type { KeyEnd, KeyHolder } from "./key-holders.ts";
 import type { LiveQueue } from "./queue.ts";
@@ -77,7 +77,6 @@ export class SocketSession implements KeyHolder {
   #isOpen = true;
   #callsPending = 0;
   #framesRefused = 0;
-  #hasLostKey = false;
   /** Why it closes when the calls in flight are answered; null: it does not. */
   #closing: CloseCause | null = null;
   readonly #timer = `socket:${nextSessionNumber()}`;
@@ -121,7 +120,7 @@ export class SocketSession implements KeyHolder {
 
   /** A frame arrived. The bytes are valid only now. */
   receive(bytes: Uint8Array, isBinary: boolean): void {
-    if (!this.#isOpen || this.#hasLostKey) return;
+    if (!this.#isOpen || this.#closing !== null) return;
     if (bytes.byteLength > limits.ws_frame_bytes_max) {
       this.#reply(null, refuse.badRequest(`A frame has at most ${limits.ws_frame_bytes_max} bytes`));
       this.close("frameTooLarge");
@@ -286,29 +285,28 @@ export class SocketSession implements KeyHolder {
 
   /** One queue per socket: an earlier one of this socket waits for another reader. */
   #attach(queue: LiveQueue, after: number): void {
-    if (!this.#isOpen || this.#hasLostKey) return;
+    if (!this.#isOpen || this.#closing !== null) return;
     this.#reader?.release();
     const { reader: former } = queue;
     const reader = new SocketReader(this.#options.hub, queue, {
+      format: this.#options.format,
       isOpen: () => this.#isOpen,
       bufferedBytes: () => (this.#isOpen ? this.#connection.bufferedBytes() : 0),
-      sendEvent: (event, to, position) => this.#sendEvent(event, to, position),
-      close: (cause) => this.close(cause),
+      send: (bundle) => this.#sendBundle(bundle),
+      close: (cause) => this.#closeAfterCalls(cause),
     });
     queue.reader = reader;
     if (former.kind === "socket") former.takenOver();
     if (former.kind === "poll") former.replace();
     this.#reader = reader;
-    void reader.follow(after);
+    reader.follow(after).catch((error: unknown) => {
+      this.#options.hub.reportBug(error);
+      reader.failed();
+    });
   }
 
-  #sendEvent(event: EncodedEvent, queue: LiveQueue, after: number): void {
-    const owner = this.#options.realm.view.users.get(queue.userId);
-    const encoding = owner === undefined ? null : event.for(owner, queue);
-    if (encoding === null) return;
-    const isPacked = this.#options.format === "msgpack";
-    const left = encoding.after(after);
-    if (left.events.length > 0) this.#transmit(isPacked ? left.packedFrame : left.jsonFrame, isPacked);
+  #sendBundle(bundle: Bundle): void {
+    for (const frame of bundle.frames) this.#transmit(frame, bundle.format === "msgpack");
   }
 
   #reply(ref: string | null, refusal: Refusal): void {
@@ -337,22 +335,25 @@ export class SocketSession implements KeyHolder {
     this.#closeAfterCalls("goingAway");
   }
 
-  /** Nothing more is heard or told; an answer that is under way may be the one with the new key, and still goes out. */
   keyEnded(cause: KeyEnd): void {
-    this.#hasLostKey = true;
-    this.#reader?.release();
-    this.#reader = null;
     this.#closeAfterCalls(cause);
   }
 
+  /**
+   * Nothing more is heard or told. What was asked before is answered: it may be the very request that ends the connection, and
+   * the answer with a new key is given once.
+   */
   #closeAfterCalls(cause: CloseCause): void {
-    this.#closing = cause;
-    if (this.#callsPending === 0) this.close(cause);
+    if (!this.#isOpen) return;
+    this.#closing ??= cause;
+    this.#reader?.release();
+    this.#reader = null;
+    if (this.#callsPending === 0) this.close(this.#closing);
   }
 
   /** Somebody of the hub's realm was deactivated. */
   departed(hub: Hub, userId: number): void {
-    if (this.#options.hub === hub && this.#user?.id === userId) this.close("deactivated");
+    if (this.#options.hub === hub && this.#user?.id === userId) this.#closeAfterCalls("deactivated");
   }
 
   drained(): void {

@@ -54,7 +54,11 @@ function isForArrival(
   queue: LiveQueue,
   from: ChannelRecord,
 ): boolean {
-  const departure: EventRecord = { ...record, audience: { to: "channel", id: from.id, also: [] } };
+  const departure: EventRecord = {
+    ...record,
+    body: { ...record.body, is_arrival: false },
+    audience: { to: "channel", id: from.id, also: (record.body["told_ids"] ?? []) as readonly number[] },
+  };
   return hasMetadataAccess(view, viewer, from) && !wasAddressed(view, departure, viewer, queue);
 }
 
@@ -99,7 +103,7 @@ function update(
   queue: LiveQueue,
   kept: readonly number[],
 ): EventBody {
-  const { is_arrival: _side, orig_subject: former, subject, ...body } = record.body;
+  const { is_arrival: _side, told_ids: _told, orig_subject: former, subject, ...body } = record.body;
   const name = (topic: unknown) => shownTopic(view, String(topic), queue.can("empty_topic_name"));
   const channel = view.channels.get(Number(body["stream_id"]));
   return {

@@ -4,8 +4,7 @@
  */
 
 import { LRUCache } from "lru-cache";
-import type { AnyMachineSnapshot } from "xstate";
-import type { ActorKind } from "../../actors/kinds.ts";
+import type { ActorKind, PlainSnapshot } from "../../actors/kinds.ts";
 import { limits } from "../../schemas/limits.ts";
 import { boundedMap } from "./bounded-map.ts";
 
@@ -13,15 +12,15 @@ import { boundedMap } from "./bounded-map.ts";
 export interface Activated {
   readonly key: string | null;
   readonly keyAfter: string | null;
-  readonly snapshot: AnyMachineSnapshot;
+  readonly snapshot: PlainSnapshot;
 }
 
 export class Activations {
-  readonly #durable = new LRUCache<string, AnyMachineSnapshot>({ max: limits.activations_max });
-  readonly #volatile = boundedMap<string, AnyMachineSnapshot>(limits.volatile_activations_max);
+  readonly #durable = new LRUCache<string, PlainSnapshot>({ max: limits.activations_max });
+  readonly #volatile = boundedMap<string, PlainSnapshot>(limits.volatile_activations_max);
 
   /** @param key null: the actor has no identity yet */
-  get(kind: ActorKind, key: string | null): AnyMachineSnapshot | undefined {
+  get(kind: ActorKind, key: string | null): PlainSnapshot | undefined {
     return key === null ? undefined : this.#of(kind).get(key);
   }
 
@@ -31,7 +30,7 @@ export class Activations {
     if (keyAfter !== null) snapshots.set(keyAfter, snapshot);
   }
 
-  #of(kind: ActorKind): LRUCache<string, AnyMachineSnapshot> {
+  #of(kind: ActorKind): LRUCache<string, PlainSnapshot> {
     return kind.isVolatile ? this.#volatile : this.#durable;
   }
 }

@@ -7,6 +7,7 @@ import type { Static, TObject, TProperties } from "typebox";
 import type { Endpoint } from "../../schemas/endpoint.ts";
 import type { Refusal } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/records.ts";
+import type { FileDraft } from "../store/file-draft.ts";
 import type { AskResult, IdempotencyClaim } from "./entry.ts";
 import type { Realm } from "./realm.ts";
 
@@ -38,10 +39,23 @@ export interface UploadedFile {
   readonly bytes: Buffer;
 }
 
+/** A file in a multipart body that went to disk as it came; it is finished, and nobody's yet. */
+export interface DraftedFile {
+  /** As in UploadedFile. */
+  readonly filename: string;
+  /** The random part of its name (schemas/files.ts). */
+  readonly file: string;
+  readonly draft: FileDraft;
+  /** Of its bytes. */
+  readonly sha256: string;
+}
+
 /** What was sent with a call: one value per name, and files where the operation takes them. */
 export interface Submitted {
   readonly values: ReadonlyMap<string, string>;
   readonly files: readonly UploadedFile[];
+  /** Where the operation takes them on disk. */
+  readonly drafts?: readonly DraftedFile[];
 }
 
 /** Whom good credentials name, and by which key. */
@@ -60,6 +74,7 @@ export interface Call<P = unknown> {
   readonly params: P;
   /** None where the operation does not declare `upload`; each within its bound. */
   readonly files: readonly UploadedFile[];
+  readonly drafts: readonly DraftedFile[];
   /** Name of the client program (D35). */
   readonly client: string;
   /** What the client calls this server, e.g. `https://chat.example.org`. */
@@ -122,6 +137,22 @@ export interface Performed {
   readonly contentType?: string;
   readonly headers: readonly (readonly [string, string])[];
   readonly closesConnection?: boolean;
+  /** Sent instead of the body, piece by piece as the client takes them. */
+  readonly file?: FileSlice;
+}
+
+/** A part of an open file; whoever sends it closes it. */
+export interface FileSlice {
+  readonly start: number;
+  readonly length: number;
+  /** At most that many bytes, fewer only at the file's end. */
+  read(position: number, length: number): Promise<Buffer>;
+  close(): Promise<void>;
 }
 
 export type Perform = (call: RawCall) => Performed | Promise<Performed>;
+
+/** What the caller calls this server, without port. */
+export function hostOf(call: { readonly siteUrl: string }): string {
+  return call.siteUrl.replace(/^https?:\/\//, "").replace(/:\d+$/, "");
+}

@@ -10,40 +10,61 @@ import type { Delta } from "../store/projections/projection.ts";
 
 interface Tail {
   /** Ascending, without a gap up to the newest message of the channel. */
-  entries: IndexedMessage[];
+  readonly entries: IndexedMessage[];
   /** Nothing is older. */
-  isWhole: boolean;
+  readonly isWhole: boolean;
 }
+
+export interface TailBounds {
+  readonly channels: number;
+  /** Of all channels. */
+  readonly entries: number;
+  readonly entriesPerChannel: number;
+}
+
+const bounds_default: TailBounds = {
+  channels: limits.channel_tails_max,
+  entries: limits.channel_tail_entries_max,
+  entriesPerChannel: limits.channel_tail_entries_per_channel_max,
+};
 
 const rowsPerRead = 2000;
 
 export class ChannelTails {
   readonly #environment: Environment;
-  readonly #tails = new LRUCache<number, Tail>({
-    max: limits.channel_tails_max,
-    maxSize: limits.channel_tail_entries_max,
-    sizeCalculation: ({ entries }) => entries.length + 1,
-  });
+  readonly #entriesPerChannel: number;
+  /** A tail that grows is put in anew: what it takes is counted only then. */
+  readonly #tails: LRUCache<number, Tail>;
 
-  constructor(environment: Environment) {
+  constructor(environment: Environment, bounds = bounds_default) {
     this.#environment = environment;
+    this.#entriesPerChannel = bounds.entriesPerChannel;
+    this.#tails = new LRUCache({
+      max: bounds.channels,
+      maxSize: bounds.entries,
+      sizeCalculation: ({ entries }) => Math.max(1, entries.length),
+    });
+  }
+
+  /** Entries that are kept, of all channels. */
+  get size(): number {
+    return this.#tails.calculatedSize;
   }
 
   /** Entries between two ids, both exclusive, newest first. */
   read(channelId: number, { above, below, limit }: IndexRange): readonly IndexedMessage[] {
-    const tail = this.#tails.get(channelId) ?? { entries: [], isWhole: false };
+    let tail: Tail = this.#tails.get(channelId) ?? { entries: [], isWhole: false };
     for (;;) {
       const end = endBefore(tail.entries, below);
       const start = Math.max(endBefore(tail.entries, above + 1), end - limit);
       const isEnough = end - start === limit || tail.isWhole || (tail.entries[0]?.id ?? Infinity) <= above + 1;
       if (isEnough) return tail.entries.slice(start, end).reverse();
       // What does not fit is read as if it were not kept.
-      if (tail.entries.length + rowsPerRead > limits.channel_tail_entries_per_channel_max) {
+      if (tail.entries.length + rowsPerRead > this.#entriesPerChannel) {
         return this.#rows(channelId, { above, below, limit });
       }
       const older = this.#rows(channelId, { above: 0, below: tail.entries[0]?.id ?? Infinity, limit: rowsPerRead });
-      tail.isWhole = older.length < rowsPerRead;
-      tail.entries = older.reverse().concat(tail.entries);
+      tail = { entries: older.reverse().concat(tail.entries), isWhole: older.length < rowsPerRead };
       this.#tails.set(channelId, tail);
     }
   }
@@ -61,8 +82,12 @@ export class ChannelTails {
     if (tail === undefined) return;
     const isNewest = row !== null && id > (tail.entries.at(-1)?.id ?? 0);
     // Edits, moves and deletions are rare: what is kept of the channel is read again.
-    if (!isNewest || tail.entries.length >= limits.channel_tail_entries_per_channel_max) this.#tails.delete(channelId);
-    else tail.entries.push({ id, ...(row as Omit<IndexedMessage, "id">) });
+    if (!isNewest || tail.entries.length >= this.#entriesPerChannel) {
+      this.#tails.delete(channelId);
+      return;
+    }
+    tail.entries.push({ id, ...(row as Omit<IndexedMessage, "id">) });
+    this.#tails.set(channelId, { ...tail });
   }
 }
 

@@ -1,4 +1,7 @@
-/** The clock port: the only place (with main) that reads time or sets timers, so that tests can own time (D26, M4). */
+/**
+ * The clock port: the only place (with main) that reads time, sets timers or says when a turn may run, so that tests can own
+ * time and the order of things (D26, M4).
+ */
 export interface Clock {
   /** Wall-clock milliseconds since 1970; may jump. */
   now(): number;
@@ -6,6 +9,8 @@ export interface Clock {
   monotonic(): number;
   /** @returns cancels the timer */
   after(milliseconds: number, callback: () => void): () => void;
+  /** In the next pass of the loop, after what has arrived in this one. */
+  soon(callback: () => void): void;
 }
 
 export const systemClock: Clock = {
@@ -15,4 +20,5 @@ export const systemClock: Clock = {
     const timer = setTimeout(callback, milliseconds);
     return () => clearTimeout(timer);
   },
+  soon: (callback) => void setImmediate(callback),
 };

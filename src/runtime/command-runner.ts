@@ -1,21 +1,21 @@
 /**
- * Runs one command inside a turn: wakes its actor, lets the machine decide, and writes the effects, the end of the command's
- * row and the answer under its key in one nested transaction, which rolls back alone when anything throws (M2, M6). What
- * follows for memory is left in `staged`; nothing in memory has changed when `run` returns or throws (M9).
+ * Runs one command inside a turn: wakes its actor, lets the machine decide, prepares the effects, the end of the command's row
+ * and the answer under its key, and only then writes them: what can be wrong with a command shows before its first write, so
+ * that it is refused alone and the turn's transaction holds all of a command or nothing (M2, M6). What follows for memory is
+ * left in `staged`; nothing in memory has changed when `run` returns or throws (M9).
  */
-import type { AnyMachineSnapshot } from "xstate";
 import type { Command } from "../../actors/commands.ts";
 import type { Done } from "../../actors/decide.ts";
 import type { Effect, Ticket } from "../../actors/effects.ts";
-import { type ActorKind, actorKinds } from "../../actors/kinds.ts";
+import { type ActorKind, actorKinds, type PlainSnapshot } from "../../actors/kinds.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { Environment } from "../store/environment.ts";
+import type { Environment, PreparedWrite } from "../store/environment.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
 import { type Activated, Activations } from "./activations.ts";
-import { applyEffect, clearStage, isDurable, newStage } from "./effects-applier.ts";
+import { clearStage, newStage, stageEffect, stageRow } from "./effects-applier.ts";
 import { type AskResult, type Entry, ok } from "./entry.ts";
-import type { IdempotencyKeys } from "./idempotency.ts";
-import { drive, plain, restore } from "./machines.ts";
+import type { IdempotencyKeys, KeptAnswer } from "./idempotency.ts";
+import { drive } from "./machines.ts";
 import type { RealmView, TurnState } from "./realm-view.ts";
 import type { Tickets } from "./tickets.ts";
 
@@ -24,6 +24,13 @@ export interface Concluded extends Activated {
   readonly result: AskResult;
   /** The ticket under which the answer comes later, or null. */
   readonly deferred: Ticket | null;
+}
+
+/** A prepared row could not be written: the disk's fault, of which the turn, and the process, must end (M5). */
+export class StoreFailed extends Error {
+  constructor(cause: unknown) {
+    super("the store failed to write", { cause });
+  }
 }
 
 export interface CommandRunnerOptions {
@@ -56,8 +63,9 @@ export class CommandRunner {
   }
 
   /**
-   * Decides and applies in a nested transaction.
-   * @throws whatever the decision or a write throws, after rolling back (M6)
+   * Decides and writes.
+   * @throws whatever the decision or the preparation throws; nothing is written then (M6)
+   * @throws StoreFailed when a write fails: the turn must not be committed (M5)
    */
   run(entry: Entry): Concluded {
     const { command } = entry;
@@ -75,43 +83,56 @@ export class CommandRunner {
     return { key, keyAfter: kind.keyAfter(key, snapshot.context), snapshot, result, deferred };
   }
 
-  #awake(kind: ActorKind, command: Command): AnyMachineSnapshot {
-    return restore(kind.machine, kind.load(command.to, this.#view) ?? kind.initial(command.to));
+  #awake(kind: ActorKind, command: Command): PlainSnapshot {
+    return kind.load(command.to, this.#view) ?? kind.initial(command.to);
   }
 
   #effectsOf(
     kind: ActorKind,
     command: Command,
     outcome: Done<unknown>,
-    { before, after }: { before: AnyMachineSnapshot; after: AnyMachineSnapshot },
+    { before, after }: { before: PlainSnapshot; after: PlainSnapshot },
   ): readonly Effect[] {
-    if (before.context === after.context && before.value === after.value) return outcome.effects;
-    return [...outcome.effects, ...kind.save(command.to, plain(before), plain(after))];
+    if (before === after) return outcome.effects;
+    return [...outcome.effects, ...kind.save(command.to, before, after)];
   }
 
-  /** The effects of a command, the end of its row and the answer under its key: all in one nested transaction, or not at all. */
+  /** The effects of a command, the end of its row and the answer under its key: all of it, or nothing. */
   #apply(entry: Entry, effects: readonly Effect[], kept: AskResult | null): void {
     const staged = this.staged;
     clearStage(staged, this.#turn);
+    for (const effect of effects) stageEffect(effect, this.#turn, staged);
+    for (const delta of staged.deltas) this.#projections.check(delta);
+    if (staged.bytes > limits.turn_bytes_max) throw new Error(`${entry.command.type} writes ${staged.bytes} bytes`);
     const { source, claim } = entry;
-    const isRow = source.kind === "mailbox" || source.kind === "timer";
-    const keeps = claim !== null && kept !== null;
-    const apply = () => {
-      for (const effect of effects) applyEffect(effect, this.#environment, this.#turn, staged);
-      for (const delta of staged.deltas) this.#projections.check(delta);
-      if (staged.bytes > limits.turn_bytes_max) throw new Error(`${entry.command.type} writes ${staged.bytes} bytes`);
-      if (source.kind === "mailbox") this.#environment.remove("mailbox", source.sequence);
-      if (source.kind === "timer") this.#environment.remove("timers", [source.dueAt, source.sequence]);
-      if (keeps) this.#keys.keep(claim, kept, this.#turn.now);
-      for (const reply of staged.replies) this.#keepLate(reply.ticket, ok(reply.answer));
+    if (source.kind === "mailbox") stageRow(staged, "mailbox", source.sequence, null);
+    if (source.kind === "timer") stageRow(staged, "timers", [source.dueAt, source.sequence], null);
+    const answers: KeptAnswer[] = [];
+    const keep = (answer: KeptAnswer | null) => {
+      if (answer !== null) answers.push(answer);
     };
-    if (isRow || keeps || effects.some(isDurable)) this.#environment.transaction(apply);
-    else apply();
+    if (claim !== null && kept !== null) keep(this.#keys.answerToKeep(claim, kept));
+    for (const { ticket, answer } of staged.replies) keep(this.#lateAnswer(ticket, ok(answer)));
+    if (staged.writes.length + answers.length > 0) this.#write(staged.writes, answers);
   }
 
-  #keepLate(ticket: Ticket, result: AskResult): void {
+  #lateAnswer(ticket: Ticket, result: AskResult): KeptAnswer | null {
     const claim = this.#tickets.get(ticket)?.claim ?? null;
-    if (claim !== null) this.#keys.keep(claim, result, this.#turn.now);
+    return claim === null ? null : this.#keys.answerToKeep(claim, result);
+  }
+
+  #write(writes: readonly PreparedWrite[], answers: readonly KeptAnswer[]): void {
+    const write = () => {
+      for (const one of writes) this.#environment.write(one);
+      for (const answer of answers) this.#keys.keep(answer, this.#turn.now);
+    };
+    try {
+      // A volatile turn has no transaction.
+      if (this.#environment.isWriting) write();
+      else this.#environment.transaction(write);
+    } catch (error) {
+      throw new StoreFailed(error);
+    }
   }
 
   /** The actor is now what the command made of it. */

@@ -1,20 +1,21 @@
 /**
  * One realm's line of commands and its turns (architecture, idea 3). A turn is one transaction: commands that arrived
- * since the last one are decided and applied one by one (nested, so that each rolls back alone), then flushed once;
+ * since the last one are decided and written one by one (each prepared whole before its first write), then flushed once;
  * only then are replies settled and events published (M1, M2). Commands form one total order (M7): the line is a queue,
  * whoever tells goes to its back. What a turn's budget does not reach stays in the line; what was told and would be lost
  * is written to the mailbox first (M3). If a commit fails, nobody gets an answer and the process ends (M5).
  */
 import { abandonmentOf } from "../../actors/abandonment.ts";
-import { type Command, command as newCommand } from "../../actors/commands.ts";
+import type { Command } from "../../actors/commands.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Environment } from "../store/environment.ts";
 import type { Delta } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
+import { Batches } from "./batches.ts";
 import { Claims } from "./claims.ts";
 import type { Clock } from "./clock.ts";
-import { CommandRunner, type Concluded } from "./command-runner.ts";
+import { CommandRunner, type Concluded, StoreFailed } from "./command-runner.ts";
 import { DurableTimers, nextDueIn } from "./durable-timers.ts";
 import type { Staged, StagedEvent } from "./effects-applier.ts";
 import { type AskResult, type Entry, type IdempotencyClaim, ok } from "./entry.ts";
@@ -22,7 +23,6 @@ import { IdempotencyKeys } from "./idempotency.ts";
 import { Ledger } from "./ledger.ts";
 import { isVolatile, Line } from "./line.ts";
 import { Observers } from "./observers.ts";
-import { PresenceBatches } from "./presence-batches.ts";
 import { RealmView, type TurnState } from "./realm-view.ts";
 import { Tickets } from "./tickets.ts";
 import { TimerWheel } from "./wheel.ts";
@@ -66,6 +66,7 @@ export class Dispatcher {
   readonly view: RealmView;
   readonly wheel: TimerWheel;
   readonly ledger: Ledger;
+  readonly batches: Batches;
   readonly observers = new Observers();
   readonly #environment: Environment;
   readonly #projections: RealmProjections;
@@ -79,7 +80,6 @@ export class Dispatcher {
   readonly #claims: Claims;
   readonly #tickets: Tickets;
   readonly #timers: DurableTimers;
-  readonly #presence: PresenceBatches;
   #sink: EventSink = { changed: () => undefined, stage: () => undefined, publish: () => undefined };
   #isScheduled = false;
   #isInTurn = false;
@@ -115,9 +115,8 @@ export class Dispatcher {
       keys,
       tickets: this.#tickets,
     });
-    this.#presence = new PresenceBatches(this.wheel, options.acceptsWrites, (rows) => {
-      this.tell(newCommand({ actor: "realm" }, "presence.persist", { rows }, null));
-    });
+    const { acceptsWrites } = options;
+    this.batches = new Batches({ wheel: this.wheel, acceptsWrites, tell: (persist) => this.tell(persist) });
     this.#timers = new DurableTimers(options.environment, options.clock, (entry) => this.#enqueue(entry));
     this.#recover(0);
     this.#timers.arm();
@@ -171,11 +170,11 @@ export class Dispatcher {
     this.#schedule();
   }
 
-  /** setImmediate collects what arrives in one pass of the loop into one turn (pitfalls 2.4). */
+  /** What arrives in one pass of the loop makes one turn (pitfalls 2.4). */
   #schedule(): void {
     if (this.#isScheduled || this.#isInTurn || this.#line.length === 0) return;
     this.#isScheduled = true;
-    setImmediate(() => {
+    this.#clock.soon(() => {
       this.#isScheduled = false;
       this.#runTurn();
     });
@@ -248,8 +247,7 @@ export class Dispatcher {
   #process(entry: Entry): number {
     const concluded = this.#attempt(entry);
     if (concluded === null) return 0;
-    // From here on memory follows what the nested transaction wrote: an error would leave them different, and ends the
-    // process before the commit (M5, M9).
+    // Memory follows what was written: an error from here on would leave them different, and ends the process (M5, M9).
     this.#remember(this.#runner.staged);
     this.#runner.activate(entry.command, concluded);
     if (entry.source.kind === "timer") this.#timers.finished(entry.source.dueAt, entry.source.sequence);
@@ -262,12 +260,13 @@ export class Dispatcher {
     try {
       return this.#runner.run(entry);
     } catch (error) {
+      if (error instanceof StoreFailed) throw error;
       this.#fail(entry, error);
       return null;
     }
   }
 
-  /** M9: memory follows right after the nested transaction returned. */
+  /** M9: memory follows right after the command's writes. */
   #remember(staged: Staged): void {
     const turn = this.#turn;
     for (const [counter, last] of staged.counters) turn.counters[counter] = last;
@@ -282,7 +281,7 @@ export class Dispatcher {
     }
     for (const row of staged.presences) {
       this.#projections.apply({ table: "presence", key: row.userId, row });
-      this.#presence.changed(row);
+      this.batches.presenceChanged(row);
     }
     for (const event of staged.events) this.#tellSink(() => this.#sink.stage(event));
     for (const command of staged.tells)
@@ -388,9 +387,9 @@ export class Dispatcher {
     return new Promise((resolve) => this.#idleWaiters.push(resolve));
   }
 
-  /** Refuses new requests, finishes those in the line, writes presence, stops the timers. What is in rows goes on at the next start. */
+  /** Refuses new requests, finishes those in the line, writes batches, stops the timers. What is in rows goes on at the next start. */
   async close(): Promise<void> {
-    this.#presence.flush();
+    this.batches.flush();
     this.#isClosed = true;
     await this.idle();
     this.#tickets.refuseAll();

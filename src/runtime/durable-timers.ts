@@ -10,9 +10,11 @@ import type { Entry } from "./entry.ts";
 
 const dueRows_max = 100;
 
-/** When a realm that is closed has work again: 0: at once (commands, mails on their way); else its next timer; null: it has none. */
+/** When a realm that is closed has work again: 0: at once (commands, deliveries on their way); else its next timer; null: it has none. */
 export function nextDueIn(environment: Environment): number | null {
-  const hasWork = (["mailbox", "mails"] as const).some((table) => environment.keys(table, { limit: 1 }).length > 0);
+  const hasWork = (["mailbox", "mails", "webhookDeliveries"] as const).some(
+    (table) => environment.keys(table, { limit: 1 }).length > 0,
+  );
   return hasWork ? 0 : (environment.keys("timers", { limit: 1 })[0]?.[0] ?? null);
 }
 

@@ -1,12 +1,12 @@
 /**
- * Carries out the effects of one command inside its nested transaction and notes what follows from them. The notes are
- * data: the dispatcher applies them to memory after the nested transaction returned (M9), and answers and publishes
- * after the turn's flush (M1).
+ * Turns the effects of one command into prepared writes and notes of what follows from them. Nothing is written and nothing
+ * in memory changes meanwhile: whatever throws, throws before the first write, and the command is refused alone (M6). The notes
+ * are data: the dispatcher applies them to memory after the writes (M9), and answers and publishes after the turn's flush (M1).
  */
 import type { Command } from "../../actors/commands.ts";
 import type { Answer, Effect, Ticket } from "../../actors/effects.ts";
 import type { CounterName, EventRecord, KeyOf, PresenceRecord, RowOf, TableName } from "../../schemas/records.ts";
-import type { Environment } from "../store/environment.ts";
+import { type PreparedWrite, prepared } from "../store/environment.ts";
 import type { Delta } from "../store/projections/projection.ts";
 import type { TurnState } from "./realm-view.ts";
 
@@ -18,6 +18,8 @@ export interface StagedEvent {
 
 /** What a command did, to be applied to memory when its transaction has returned. */
 export interface Staged {
+  /** In the order of the effects. */
+  readonly writes: PreparedWrite[];
   readonly deltas: Delta[];
   readonly events: StagedEvent[];
   readonly tells: Command[];
@@ -36,6 +38,7 @@ export interface Staged {
 
 export function newStage(): Staged {
   return {
+    writes: [],
     deltas: [],
     events: [],
     tells: [],
@@ -54,14 +57,15 @@ export function newStage(): Staged {
 
 /** Makes a stage ready for the next command: one serves all, so that a turn makes little garbage. */
 export function clearStage(staged: Staged, turn: TurnState): void {
-  staged.deltas.length = 0;
-  staged.events.length = 0;
-  staged.tells.length = 0;
-  staged.wakes.length = 0;
-  staged.replies.length = 0;
-  staged.presences.length = 0;
-  staged.discards.length = 0;
-  staged.counters.length = 0;
+  clear(staged.writes);
+  clear(staged.deltas);
+  clear(staged.events);
+  clear(staged.tells);
+  clear(staged.wakes);
+  clear(staged.replies);
+  clear(staged.presences);
+  clear(staged.discards);
+  clear(staged.counters);
   staged.earliestTimer = null;
   staged.position = turn.position;
   staged.sequence = turn.counters.sequence;
@@ -69,22 +73,29 @@ export function clearStage(staged: Staged, turn: TurnState): void {
   staged.eventBytes = 0;
 }
 
-const durableKinds: ReadonlySet<Effect["kind"]> = new Set(["put", "remove", "emit", "schedule", "bury"]);
-
-/** Whether any effect needs the disk; if not, the command needs no nested transaction. */
-export function isDurable(effect: Effect): boolean {
-  return durableKinds.has(effect.kind);
+/** Emptying an array costs a call into the engine and its room; most are empty already. */
+function clear(list: unknown[]): void {
+  if (list.length > 0) list.length = 0;
 }
 
-/** @throws Error when a write fails to encode or the key is too long: the command rolls back alone (M6) */
-export function applyEffect(effect: Effect, environment: Environment, turn: TurnState, staged: Staged): void {
+/** A row that will be written. @returns its bytes. @throws Error when it cannot be */
+export function stageRow<T extends TableName>(staged: Staged, table: T, key: KeyOf<T>, row: RowOf<T> | null): number {
+  const write = prepared(table, key, row);
+  const bytes = write.bytes?.length ?? 0;
+  staged.writes.push(write);
+  staged.bytes += bytes;
+  return bytes;
+}
+
+/** @throws Error when a row cannot be encoded or its key is too long: the command is refused alone (M6) */
+export function stageEffect(effect: Effect, turn: TurnState, staged: Staged): void {
   switch (effect.kind) {
     case "put":
-      staged.bytes += environment.put(effect.table, effect.key as KeyOf<TableName>, effect.row as RowOf<TableName>);
+      stageRow(staged, effect.table, effect.key as KeyOf<TableName>, effect.row as RowOf<TableName>);
       staged.deltas.push({ table: effect.table, key: effect.key, row: effect.row as RowOf<TableName> });
       return;
     case "remove":
-      environment.remove(effect.table, effect.key as KeyOf<TableName>);
+      stageRow(staged, effect.table, effect.key as KeyOf<TableName>, null);
       staged.deltas.push({ table: effect.table, key: effect.key, row: null });
       return;
     case "count":
@@ -92,9 +103,7 @@ export function applyEffect(effect: Effect, environment: Environment, turn: Turn
       return;
     case "emit": {
       const record = eventRecord(effect, turn, staged);
-      const bytes = environment.put("events", record.position, record);
-      staged.bytes += bytes;
-      staged.eventBytes += bytes;
+      staged.eventBytes += stageRow(staged, "events", record.position, record);
       staged.events.push({ record, replaces: null });
       return;
     }
@@ -106,7 +115,7 @@ export function applyEffect(effect: Effect, environment: Environment, turn: Turn
       return;
     case "schedule":
       staged.sequence++;
-      staged.bytes += environment.put("timers", [effect.dueAt, staged.sequence], {
+      stageRow(staged, "timers", [effect.dueAt, staged.sequence], {
         dueAt: effect.dueAt,
         sequence: staged.sequence,
         command: effect.command,
@@ -116,7 +125,7 @@ export function applyEffect(effect: Effect, environment: Environment, turn: Turn
     case "bury": {
       const { command, error } = effect;
       const sequence = ++staged.sequence;
-      staged.bytes += environment.put("deadLetters", sequence, { sequence, command, diedAt: turn.now, error });
+      stageRow(staged, "deadLetters", sequence, { sequence, command, diedAt: turn.now, error });
       return;
     }
     case "wake":

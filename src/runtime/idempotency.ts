@@ -1,11 +1,17 @@
 /**
- * The first answer of an Idempotency-Key (D25): written in the nested transaction of the command that it names, so that
- * a crash leaves both or neither. 2xx and decided 4xx are kept, never 429 or 5xx. Kept for a time, bounded per person.
+ * The first answer of an Idempotency-Key (D25): written with what the command that it names writes, so that a
+ * crash leaves both or neither. 2xx and decided 4xx are kept, never 429 or 5xx. Kept for a time, bounded per person.
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Environment } from "../store/environment.ts";
 import { type AskResult, type IdempotencyClaim, statusOf } from "./entry.ts";
+
+export interface KeptAnswer {
+  readonly claim: IdempotencyClaim;
+  readonly status: number;
+  readonly body: string;
+}
 
 export class IdempotencyKeys {
   readonly #environment: Environment;
@@ -24,20 +30,21 @@ export class IdempotencyKeys {
     return JSON.parse(row.body) as AskResult;
   }
 
-  /** Only inside the command's nested transaction. Answers over the bound are not kept. */
-  keep(claim: IdempotencyClaim, result: AskResult, now: number): void {
+  /** null: an answer of its kind, or over the bound, is not kept. */
+  answerToKeep(claim: IdempotencyClaim, result: AskResult): KeptAnswer | null {
     const status = statusOf(result);
     const body = JSON.stringify(result);
-    if (status === 429 || status >= 500 || body.length > limits.idempotency_answer_bytes_max) return;
-    this.#makeRoom(claim.userId, now);
-    this.#environment.put("idempotency", [claim.userId, claim.keyHash], {
-      paramsHash: claim.paramsHash,
-      status,
-      body,
-      at: now,
-    });
-    this.#environment.put("idempotencyAges", [claim.userId, now, claim.keyHash], {});
-    this.#counts.set(claim.userId, this.#count(claim.userId) + 1);
+    if (status === 429 || status >= 500 || body.length > limits.idempotency_answer_bytes_max) return null;
+    return { claim, status, body };
+  }
+
+  /** Only inside the turn's transaction. */
+  keep({ claim, status, body }: KeptAnswer, now: number): void {
+    const { userId, keyHash, paramsHash } = claim;
+    this.#makeRoom(userId, now);
+    this.#environment.put("idempotency", [userId, keyHash], { paramsHash, status, body, at: now });
+    this.#environment.put("idempotencyAges", [userId, now, keyHash], {});
+    this.#counts.set(userId, this.#count(userId) + 1);
   }
 
   #count(userId: number): number {

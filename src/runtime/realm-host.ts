@@ -28,6 +28,8 @@ export class RealmHost {
   #entries: RealmEntry[] = [];
   #byLabel = new Map<string, RealmEntry>();
   #byHost = new Map<string, RealmEntry>();
+  /** Most requests name the same host as the one before: its realm, where that does not depend on a look at the list. */
+  #last: { readonly hostHeader: string; readonly realm: Realm } | null = null;
   #listedAt = Number.NEGATIVE_INFINITY;
   #cancelDue: () => void = () => undefined;
 
@@ -38,6 +40,7 @@ export class RealmHost {
 
   #list(): void {
     this.#listedAt = this.#options.clock.monotonic();
+    this.#last = null;
     this.#entries = this.#options.root.realms();
     this.#byLabel = new Map(this.#entries.filter(({ label }) => label !== "").map((entry) => [entry.label, entry]));
     this.#byHost = new Map(this.#entries.flatMap((entry) => entry.hosts.map((host) => [host, entry] as const)));
@@ -45,17 +48,21 @@ export class RealmHost {
 
   /** Exact host, then first label of a name; everything else is the default realm (D4). @param hostHeader may carry a port */
   realmOf(hostHeader: string): Realm {
+    if (hostHeader === this.#last?.hostHeader) return this.#last.realm;
     const host = hostHeader.toLowerCase().replace(/:\d+$/, "");
-    const entry = this.#find(host) ?? this.#entries[0];
+    const found = this.#find(host);
+    const entry = found ?? this.#entries[0];
     if (entry === undefined) throw new Error("the data folder has no realm");
-    return this.#open.get(entry.id) ?? this.open(entry);
+    const realm = this.#open.get(entry.id) ?? this.open(entry);
+    // A name that is not in the list may be found in the next one.
+    if (found !== undefined || !isName(host)) this.#last = { hostHeader, realm };
+    return realm;
   }
 
   #find(host: string): RealmEntry | undefined {
     const exact = this.#byHost.get(host);
     if (exact !== undefined) return exact;
-    const isName = /^[a-z0-9.-]+$/.test(host) && !/^[\d.]+$/.test(host);
-    if (!isName) return undefined;
+    if (!isName(host)) return undefined;
     const label = host.includes(".") ? host.slice(0, host.indexOf(".")) : "";
     const known = this.#byLabel.get(label);
     if (known !== undefined || this.#options.clock.monotonic() - this.#listedAt < relistMs) return known;
@@ -116,6 +123,11 @@ export class RealmHost {
       this.#options.root.putRealm({ ...entry, dueHint });
     }
   }
+}
+
+/** What can be in the list of realms as more than an exact host: no address. */
+function isName(host: string): boolean {
+  return /^[a-z0-9.-]+$/.test(host) && !/^[\d.]+$/.test(host);
 }
 
 export function realmFolder(dataDir: string, id: number): string {

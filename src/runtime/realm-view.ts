@@ -6,6 +6,7 @@ import type { Delta } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
 import { ChannelTails } from "./channel-tails.ts";
 import { RowCache } from "./row-cache.ts";
+import { TopicPolicies } from "./topic-policies.ts";
 
 /** What changes while a turn runs. The dispatcher is its only writer. */
 export interface TurnState {
@@ -17,6 +18,7 @@ export interface TurnState {
 export class RealmView implements View {
   readonly cache = new RowCache();
   readonly tails: ChannelTails;
+  readonly #topicPolicies = new TopicPolicies();
   readonly #environment: Environment;
   readonly #projections: RealmProjections;
   readonly #turn: TurnState;
@@ -35,6 +37,7 @@ export class RealmView implements View {
   apply(delta: Delta): void {
     this.cache.apply(delta);
     this.tails.apply(delta);
+    this.#topicPolicies.apply(delta);
   }
 
   get now(): number {
@@ -70,6 +73,9 @@ export class RealmView implements View {
   get alertWords() {
     return this.#projections.alertWords;
   }
+  get mailWishes() {
+    return this.#projections.mailWishes;
+  }
   get profiles() {
     return this.#projections.profiles;
   }
@@ -97,8 +103,13 @@ export class RealmView implements View {
   channelIndex(channelId: number, range: IndexRange) {
     return this.tails.read(channelId, range);
   }
+  topicPoliciesOf(channelId: number, foldedTopic: string) {
+    const range = { start: [channelId, foldedTopic], end: [channelId, foldedTopic, Number.MAX_VALUE] };
+    return this.#topicPolicies.of(channelId, foldedTopic, (limit) =>
+      this.rows("topicPolicies", { ...range, limit }).map(({ key, row }) => ({ userId: key[2], ...row })),
+    );
+  }
   row<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined {
-    if (!this.cache.holds(table)) return this.#environment.get(table, key);
     return this.cache.get(table, key, () => this.#environment.get(table, key));
   }
   rows<T extends TableName>(table: T, range: RangeOptions<T>) {

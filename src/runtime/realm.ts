@@ -1,6 +1,6 @@
 /** One open realm: its environment, projections, dispatcher and event log. Realms share nothing (architecture, idea 1). */
 import { randomBytes } from "node:crypto";
-import { claimedFiles } from "../../schemas/files.ts";
+import { claimedFiles, uploadedFile } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { View } from "../domain/view.ts";
 import { type Environment, openEnvironment } from "../store/environment.ts";
@@ -8,6 +8,7 @@ import { EventLog } from "../store/event-log.ts";
 import { FileStore, filesFolder } from "../store/files.ts";
 import { migrateEnvironment, storeVersion } from "../store/migrations.ts";
 import { RealmProjections } from "../store/projections/realm-projections.ts";
+import { watchActivity } from "./activity-watch.ts";
 import type { Clock } from "./clock.ts";
 import { type Alarm, Dispatcher } from "./dispatcher.ts";
 import { watchRetention } from "./retention-watch.ts";
@@ -17,6 +18,8 @@ export interface RealmOptions {
   readonly clock: Clock;
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;
+  /** Only for tests that put a store with faults of its own between the realm and the disk; `openEnvironment` without. */
+  readonly openStore?: (folder: string) => Environment;
 }
 
 const upkeepMs = 60_000;
@@ -34,7 +37,7 @@ export class Realm {
 
   /** @throws Error when the store is newer than the program or damaged */
   constructor(options: RealmOptions) {
-    this.environment = openEnvironment(options.folder);
+    this.environment = (options.openStore ?? openEnvironment)(options.folder);
     try {
       this.epoch = this.#prepare();
       this.projections = RealmProjections.rebuild(this.environment);
@@ -57,9 +60,20 @@ export class Realm {
     });
     this.log = new EventLog(this.environment);
     watchRetention(this.dispatcher, this.environment.get("realm", "realm") !== undefined);
+    watchActivity(this.dispatcher);
     this.#keepUp();
-    const claimed = () => claimedFiles(this.view.users.all(), this.view.realmEmoji.all());
-    this.files.sweep(claimed).catch((error: unknown) => options.alarm.bug(error, null));
+    this.files.sweep(() => this.#claimed()).catch((error: unknown) => options.alarm.bug(error, null));
+  }
+
+  /** Which files rows claim at this moment. */
+  #claimed(): { has(name: string): boolean } {
+    const pictures = claimedFiles(this.view.users.all(), this.view.realmEmoji.all());
+    return {
+      has: (name) => {
+        const file = uploadedFile(name);
+        return file === null ? pictures.has(name) : this.environment.has("attachmentFiles", file);
+      },
+    };
   }
 
   /** Soon nothing can be read any more. */
@@ -71,10 +85,11 @@ export class Realm {
     return this.dispatcher.view;
   }
 
-  /** @throws Error when the store is newer than the program */
+  /** A start that changes nothing writes nothing: the disk may be full. @throws StoreTooNew */
   #prepare(): string {
     const version = this.environment.get("meta", "version")?.value as number | undefined;
     const stored = this.environment.get("meta", "epoch")?.value as string | undefined;
+    if (version === storeVersion && stored !== undefined) return stored;
     const epoch = stored ?? randomBytes(6).toString("hex");
     this.environment.transaction(() => {
       if (version !== undefined) migrateEnvironment(this.environment, version);

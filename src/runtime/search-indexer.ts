@@ -1,7 +1,7 @@
 /**
  * Files messages in the search index when nothing else is to be done (architecture, Search): one slice between turns, then a pause at
- * least as long. No posting is written in a sender's turn; until it has caught up, searches look at the newest messages one
- * by one, and miss nothing. What it has done is in the store with how far it is: a crash costs one slice.
+ * least as long, and longer while people post. No posting is written in a sender's turn; until it has caught up, searches look at
+ * the newest messages one by one, and miss nothing. What it has done is in the store with how far it is: a crash costs one slice.
  */
 import { limits } from "../../schemas/limits.ts";
 import { searchPendingKinds } from "../../schemas/records/search.ts";
@@ -34,6 +34,8 @@ export interface SearchTerms {
 
 const sweepMs = 60 * 60 * 1000;
 const pauseMs_min = 5;
+/** While people post, the index gets a tenth of the time: it lags behind until they pause, and searches look at more. */
+const pausesWhilePosting = 9;
 
 export class SearchIndexer {
   readonly #realm: Realm;
@@ -61,7 +63,8 @@ export class SearchIndexer {
   /** A slice, if nobody posts; then a pause, and again while there is more to do. */
   #work(): void {
     if (this.#realm.isClosed) return;
-    if (!this.#isIdle()) {
+    const isQuiet = this.#isQuiet();
+    if (!isQuiet && !this.#isFarBehind()) {
       this.#lookLater();
       return;
     }
@@ -70,19 +73,25 @@ export class SearchIndexer {
       this.#lookLater();
       return;
     }
-    this.#clock.after(Math.max(pauseMs_min, this.#clock.monotonic() - startedAt), () => this.#work());
+    const spentMs = this.#clock.monotonic() - startedAt;
+    const pauseMs = Math.max(pauseMs_min, spentMs * (isQuiet ? 1 : pausesWhilePosting));
+    this.#clock.after(pauseMs, () => this.#work());
   }
 
-  /** No message came since it was looked last; or there are too many for searches to look at one by one. */
-  #isIdle(): boolean {
-    const { view, dispatcher, environment } = this.#realm;
+  /** No message came since it was looked last. */
+  #isQuiet(): boolean {
+    const { view, dispatcher } = this.#realm;
     const newest = view.counter("message");
     const isQuiet = newest === this.#seenMessageId && dispatcher.lineLength === 0;
     this.#seenMessageId = newest;
-    if (isQuiet) return true;
-    return (
-      newest - stateOf(environment.get("searchState", searchStateKey)).messagesUpTo > limits.search_tail_messages_max
-    );
+    return isQuiet;
+  }
+
+  /** There are too many for searches to look at one by one. */
+  #isFarBehind(): boolean {
+    const { view, environment } = this.#realm;
+    const { messagesUpTo } = stateOf(environment.get("searchState", searchStateKey));
+    return view.counter("message") - messagesUpTo > limits.search_tail_messages_max;
   }
 
   /** Carries out one slice. A bug stops nothing but the index. @returns whether anything was done */

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { copyFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { avatarFiles, emojiFiles } from "../../schemas/files.ts";
+import { avatarFiles, emojiFiles, uploadName } from "../../schemas/files.ts";
 import { rowFields, type TableName } from "../../schemas/records.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
 import { filesFolder, listFiles } from "./files.ts";
@@ -113,5 +113,6 @@ async function checkFiles(environment: Environment, realm: string, report: (prob
     for (const name of names) if (!present.has(name)) report(`${owner}: the file ${name} is missing`);
   };
   environment.each("users", (user) => reportMissing(`user ${user.id}`, avatarFiles(user.avatarFile)));
+  environment.each("attachments", ({ id, file }) => reportMissing(`attachment ${id}`, [uploadName(file)]));
   environment.each("realmEmoji", (emoji) => reportMissing(`custom emoji ${emoji.id}`, emojiFiles(emoji)));
 }

@@ -1,7 +1,8 @@
 /**
  * Room for writes (M5): below a watermark of free space, or over the quota, writes are refused while reads go on, and accepted
  * again when there is room. A ballast file, larger than the largest turn, is given back to the disk when it gets critical, so
- * that a turn that is already decided finds room; it is laid again when there is plenty.
+ * that a turn that is already decided finds room; it is laid again when there is plenty. A smaller reserve is given back by a start
+ * alone: whatever filled the disk meanwhile, a start writes a few pages before it can serve reads.
  */
 import { closeSync, fsyncSync, openSync, readdirSync, rmSync, statfsSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
@@ -26,6 +27,7 @@ export interface DiskSpaceOptions {
 export class DiskSpace {
   readonly #options: DiskSpaceOptions;
   readonly #ballast: string;
+  readonly #reserve: string;
   #hasRoom = true;
   #isOverQuota = false;
   #ballastAfter = Number.NEGATIVE_INFINITY;
@@ -35,7 +37,13 @@ export class DiskSpace {
   constructor(options: DiskSpaceOptions) {
     this.#options = options;
     this.#ballast = join(options.folder, "ballast");
-    this.acceptsWrites();
+    this.#reserve = join(options.folder, "reserve");
+    for (const kept of [this.#ballast, this.#reserve]) if (this.isFull) rmSync(kept, { force: true });
+  }
+
+  /** Not even a start may find room. */
+  get isFull(): boolean {
+    return attempt(() => freeBytes(this.#options.folder) < limits.store_start_reserve_bytes, false);
   }
 
   /** Looks at most every few milliseconds: a look costs microseconds, a turn writes at most megabytes. Never throws. */
@@ -55,36 +63,43 @@ export class DiskSpace {
   }
 
   #look(): boolean {
-    const { bavail, bsize } = statfsSync(this.#options.folder);
-    const free = bavail * bsize;
+    const free = freeBytes(this.#options.folder);
     if (free < limits.turn_bytes_max) rmSync(this.#ballast, { force: true });
-    else if (free > 2 * this.#options.freeBytesMin + limits.store_ballast_bytes) this.#keepBallast();
+    else if (free > 2 * this.#options.freeBytesMin + limits.store_ballast_bytes) this.#keepRoom();
     return free >= this.#options.freeBytesMin;
   }
 
-  /** A ballast that cannot be laid is no reason to stop; it is tried again after a while. */
-  #keepBallast(): void {
+  /** What cannot be laid is no reason to stop; it is tried again after a while. */
+  #keepRoom(): void {
     const now = this.#options.monotonic();
     if (now < this.#ballastAfter) return;
-    if (attempt(() => this.#layBallast(), false)) return;
-    this.#ballastAfter = now + ballastRetryMs;
-    attempt(() => rmSync(this.#ballast, { force: true }), undefined);
+    const isKept =
+      keepFile(this.#ballast, limits.store_ballast_bytes) && keepFile(this.#reserve, limits.store_start_reserve_bytes);
+    if (!isKept) this.#ballastAfter = now + ballastRetryMs;
   }
+}
 
-  /** Written, not truncated to size: a sparse file would reserve nothing. One that was cut short is laid anew. */
-  #layBallast(): true {
-    const size = statSync(this.#ballast, { throwIfNoEntry: false })?.size ?? 0;
-    if (size === limits.store_ballast_bytes) return true;
-    const file = openSync(this.#ballast, "w", 0o600);
+/** Written, not truncated to size: a sparse file would reserve nothing. One that was cut short is laid anew. */
+function keepFile(path: string, bytes: number): boolean {
+  const isKept = attempt(() => {
+    if (statSync(path, { throwIfNoEntry: false })?.size === bytes) return true;
+    const file = openSync(path, "w", 0o600);
     try {
       const block = Buffer.alloc(blockBytes, 1);
-      for (let written = 0; written < limits.store_ballast_bytes; written += blockBytes) writeSync(file, block);
+      for (let written = 0; written < bytes; written += blockBytes) writeSync(file, block);
       fsyncSync(file);
     } finally {
       closeSync(file);
     }
     return true;
-  }
+  }, false);
+  if (!isKept) attempt(() => rmSync(path, { force: true }), undefined);
+  return isKept;
+}
+
+function freeBytes(folder: string): number {
+  const { bavail, bsize } = statfsSync(folder);
+  return bavail * bsize;
 }
 
 function attempt<T>(work: () => T, otherwise: T): T {

@@ -1,13 +1,16 @@
 /**
  * One LMDB environment of one realm (or the root), with typed tables. Only this folder knows lmdb.
- * Writes happen in `transaction` only: synchronous, flushed before it returns (M1), nested for one command (M6).
+ * Writes happen in `transaction` only: synchronous, flushed before it returns (M1). A row is prepared before it is written:
+ * whatever can be wrong with it shows while nothing is changed yet (M6).
  * No cursor outlives a call: ranges are read at once (pitfalls 1.4).
  */
-import { mkdirSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { type Database, open, type RootDatabase } from "lmdb";
 import { limits } from "../../schemas/limits.ts";
 import { type KeyOf, type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
 import { decodeRow, encodeRow } from "./codec.ts";
+import { flushFoldersTo } from "./folders.ts";
 
 type RawKey = number | string | (number | string)[];
 
@@ -18,6 +21,13 @@ export interface RowRange {
   readonly limit: number;
 }
 
+/** A row that is ready to be written, or (bytes null) to be removed. */
+export interface PreparedWrite {
+  readonly table: TableName;
+  readonly key: unknown;
+  readonly bytes: Uint8Array | null;
+}
+
 export interface Environment {
   get<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined;
   has<T extends TableName>(table: T, key: KeyOf<T>): boolean;
@@ -25,6 +35,10 @@ export interface Environment {
   keys<T extends TableName>(table: T, range: RowRange): KeyOf<T>[];
   /** Walks a whole table; used when a realm opens and by checks, never while a turn runs. */
   each<T extends TableName>(table: T, visit: (row: RowOf<T>, key: KeyOf<T>) => void): void;
+  /** Whether `transaction` is running. */
+  readonly isWriting: boolean;
+  /** Only inside `transaction`. What was prepared fails for reasons of the store alone: the disk, never the row (M5). */
+  write(prepared: PreparedWrite): void;
   /** Bytes written. Only inside `transaction`. */
   put<T extends TableName>(table: T, key: KeyOf<T>, row: RowOf<T>): number;
   /** Only inside `transaction`. */
@@ -40,10 +54,38 @@ export interface Environment {
   close(): Promise<void>;
 }
 
+/** Longer keys are refused by LMDB with pages of 4 KiB: 1,978 bytes. */
+const keyBytes_max = 1978;
+/** A number with its type, and what separates the parts of a list. */
+const numberBytes = 10;
+
+/** @throws Error when LMDB could not take the key, or the row cannot be encoded: nothing is written yet (M6) */
+export function prepared<T extends TableName>(table: T, key: KeyOf<T>, row: RowOf<T> | null): PreparedWrite {
+  if (keyBytes(key) > keyBytes_max) throw new Error(`a key of ${table} is too long`);
+  return { table, key, bytes: row === null ? null : encodeRow(table, row) };
+}
+
+/** At least as many bytes as the encoded key has. @throws Error for what is no key */
+function keyBytes(key: unknown): number {
+  if (typeof key === "number" && Number.isFinite(key)) return numberBytes;
+  // A character of control is escaped by another; the string ends with one.
+  if (typeof key === "string") return key.length * maxBytesPerUnit(key) + 2;
+  if (!Array.isArray(key)) throw new Error(`${String(key)} is no key`);
+  let bytes = 0;
+  for (const part of key) bytes += keyBytes(part);
+  return bytes;
+}
+
+/** Of a UTF-16 unit in UTF-8, measured only where it may matter. */
+function maxBytesPerUnit(text: string): number {
+  return text.length * 3 < keyBytes_max / 4 ? 3 : Math.max(1, (2 * Buffer.byteLength(text)) / text.length);
+}
+
 /** @throws Error when the folder cannot be created or is no LMDB environment. */
 export function openEnvironment(folder: string): Environment {
   // Password hashes are in it: nobody else reads it.
   mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const isNew = !existsSync(join(folder, "data.mdb"));
   const root: RootDatabase<Buffer, RawKey> = open({
     path: folder,
     // pitfalls 1.2: readers see only what is durable, and a failed commit is gone.
@@ -55,9 +97,15 @@ export function openEnvironment(folder: string): Environment {
   for (const table of Object.keys(rowFields) as TableName[]) {
     databases.set(table, root.openDB<Buffer, RawKey>({ name: table, encoding: "binary" }));
   }
+  if (isNew) flushFoldersTo(folder);
   const database = (table: TableName): Database<Buffer, RawKey> => databases.get(table) as Database<Buffer, RawKey>;
 
+  let isWriting = false;
+
   return {
+    get isWriting() {
+      return isWriting;
+    },
     get(table, key) {
       const bytes = database(table).get(key as RawKey);
       return bytes === undefined ? undefined : decodeRow(table, bytes);
@@ -80,9 +128,13 @@ export function openEnvironment(folder: string): Environment {
         visit(decodeRow(table, entry.value), entry.key as KeyOf<typeof table>);
       }
     },
+    write({ table, key, bytes }) {
+      // A block, not an expression: a returned promise would leave the transaction open (pitfalls 1.1).
+      if (bytes === null) void database(table).remove(key as RawKey);
+      else void database(table).put(key as RawKey, bytes as Buffer);
+    },
     put(table, key, row) {
       const bytes = encodeRow(table, row);
-      // A block, not an expression: a returned promise would leave the transaction open (pitfalls 1.1).
       void database(table).put(key as RawKey, bytes);
       return bytes.length;
     },
@@ -91,9 +143,15 @@ export function openEnvironment(folder: string): Environment {
     },
     transaction<R>(work: () => R): R {
       let result: R | undefined;
-      root.transactionSync(() => {
-        result = work();
-      });
+      const isOutermost = !isWriting;
+      isWriting = true;
+      try {
+        root.transactionSync(() => {
+          result = work();
+        });
+      } finally {
+        if (isOutermost) isWriting = false;
+      }
       return result as R;
     },
     async backup(target) {

@@ -6,11 +6,14 @@
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileNameShape } from "../../schemas/files.ts";
+import { FileDraft, isNoRoom } from "./file-draft.ts";
+import { flushFolder } from "./folders.ts";
 
 export interface NewFile {
   /** As `fileNameShape` has it: folder and name. */
   readonly name: string;
-  readonly bytes: Uint8Array;
+  /** Or a draft that is finished, of the same name. */
+  readonly bytes: Uint8Array | FileDraft;
 }
 
 export interface FileStoreOptions {
@@ -71,14 +74,14 @@ export class FileStore {
         await this.#remove(name);
         this.#unsettled.delete(name);
       }
-      const code = (error as NodeJS.ErrnoException).code;
-      if (code === "ENOSPC" || code === "EDQUOT") return false;
+      if (isNoRoom(error)) return false;
       throw error;
     }
   }
 
-  async #writeOne(name: string, bytes: Uint8Array): Promise<void> {
+  async #writeOne(name: string, bytes: Uint8Array | FileDraft): Promise<void> {
     const path = this.#pathOf(name);
+    if (bytes instanceof FileDraft) return bytes.renameTo(path);
     const draft = path + temporarySuffix;
     try {
       await withFile(draft, "wx", async (file) => {
@@ -89,6 +92,30 @@ export class FileStore {
       this.#bytes += bytes.length;
     } catch (error) {
       await rm(draft, { force: true });
+      throw error;
+    }
+  }
+
+  /**
+   * A file that is written as it comes. Its bytes count from the first on; until `settle` or its end without a claim, no sweep
+   * takes it. null: the disk has no room (M5).
+   */
+  async draft(name: string): Promise<FileDraft | null> {
+    this.#unsettled.add(checked(name));
+    try {
+      await this.#track(this.#makeFolder(dirname(name)));
+      const path = this.#pathOf(name) + temporarySuffix;
+      return new FileDraft(await open(path, "wx", 0o600), path, {
+        track: (work) => this.#track(work),
+        count: (bytes) => {
+          this.#bytes += bytes;
+        },
+        acceptsWrites: () => this.acceptsWrites,
+        ended: () => this.#unsettled.delete(name),
+      });
+    } catch (error) {
+      this.#unsettled.delete(name);
+      if (isNoRoom(error)) return null;
       throw error;
     }
   }
@@ -120,6 +147,16 @@ export class FileStore {
     }
   }
 
+  /** For reading in pieces; null: there is none of that name. The caller closes it. */
+  async open(name: string): Promise<FileHandle | null> {
+    try {
+      return await open(this.#pathOf(name), "r");
+    } catch (error) {
+      if (isMissing(error)) return null;
+      throw error;
+    }
+  }
+
   /** Removes a file in the background. */
   discard(name: string): void {
     void this.#track(this.#remove(name));
@@ -138,11 +175,11 @@ export class FileStore {
   }
 
   /** Removes what no row claims, and counts the bytes of the rest. @param claimed asked at one moment, between turns */
-  sweep(claimed: () => ReadonlySet<string>): Promise<void> {
+  sweep(claimed: () => { has(name: string): boolean }): Promise<void> {
     return this.#track(this.#sweep(claimed));
   }
 
-  async #sweep(claimed: () => ReadonlySet<string>): Promise<void> {
+  async #sweep(claimed: () => { has(name: string): boolean }): Promise<void> {
     const found = await listFiles(this.#options.folder);
     if (found.length === 0) return;
     // No name is claimed later but one that is unsettled now: whatever is neither stays unclaimed for ever.
@@ -193,10 +230,6 @@ async function withFile(path: string, flags: string, work: (file: FileHandle) =>
   } finally {
     await file.close();
   }
-}
-
-function flushFolder(path: string): Promise<void> {
-  return withFile(path, "r", (folder) => folder.sync());
 }
 
 async function sizeOf(path: string): Promise<number> {

@@ -4,11 +4,15 @@
  * A store that is newer than the program is refused with a message (issue 7), never guessed at.
  */
 import { messageTraits } from "../../schemas/message-traits.ts";
-import type { RowOf, TableName } from "../../schemas/records.ts";
+import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import type { Environment } from "./environment.ts";
 
+export class StoreTooNew extends Error {
+  override readonly name = "StoreTooNew";
+}
+
 /** Version of the environment's layout: tables and their keys. */
-export const storeVersion = 3;
+export const storeVersion = 4;
 
 /** Version of each table's rows. Raise it together with a row migration. */
 export const rowVersions: Readonly<Record<TableName, number>> = {
@@ -36,15 +40,22 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   searchPostings: 1,
   searchTopics: 1,
   searchPending: 1,
-  messageEdits: 1,
+  attachments: 1,
+  attachmentFiles: 1,
+  userAttachments: 1,
+  attachmentMessages: 1,
+  messageAttachments: 1,
+  messageEdits: 2,
   topicRenames: 1,
   messageMoves: 1,
   reactions: 1,
   messageAttention: 1,
+  resolveNotices: 1,
   readStates: 1,
   readFloors: 1,
   readExceptions: 1,
   messageFlags: 1,
+  flagHolders: 1,
   snapshots: 1,
   events: 1,
   queues: 1,
@@ -54,6 +65,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   idempotency: 1,
   idempotencyAges: 1,
   presence: 1,
+  userInputs: 1,
   bots: 1,
   botServices: 1,
   statuses: 1,
@@ -68,8 +80,19 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   emailChanges: 1,
   emailChangeRequests: 1,
   mails: 1,
+  webhookDeliveries: 1,
+  webhookReports: 1,
+  missedMessages: 1,
   linkifiers: 1,
+  playgrounds: 1,
+  invitations: 1,
+  invitationKeys: 1,
+  invitationLinks: 1,
+  invitationAddresses: 1,
+  invitationSends: 1,
   logins: 1,
+  scheduledMessages: 1,
+  reminders: 1,
 };
 
 type Row = Record<string, unknown>;
@@ -78,6 +101,7 @@ type Row = Record<string, unknown>;
 const environmentMigrations: Readonly<Record<number, (environment: Environment) => void>> = {
   1: keySubscriptionsByChannel,
   2: describeIndexedMessages,
+  3: listFlagHolders,
 };
 
 /** Their keys were [user, channel]. */
@@ -116,10 +140,22 @@ function describeIndexedMessages(environment: Environment): void {
   }
 }
 
-/** Only inside a transaction. @throws Error when the store is newer than the program, or a step is missing */
+/** Flags were kept by person alone, and stayed when their message went. */
+function listFlagHolders(environment: Environment): void {
+  const keys: KeyOf<"messageFlags">[] = [];
+  environment.each("messageFlags", (_row, key) => keys.push(key));
+  for (const [userId, flag, messageId] of keys) {
+    if (environment.has("messages", messageId)) environment.put("flagHolders", [messageId, userId, flag], {});
+    else environment.remove("messageFlags", [userId, flag, messageId]);
+  }
+}
+
+/** Only inside a transaction. @throws StoreTooNew; Error when a step is missing */
 export function migrateEnvironment(environment: Environment, version: number): void {
   if (version > storeVersion) {
-    throw new Error(`the realm's store has version ${version}, this program knows ${storeVersion}`);
+    throw new StoreTooNew(
+      `an organization's data has version ${version}, this program knows ${storeVersion}: use the newer program`,
+    );
   }
   for (let at = version; at < storeVersion; at++) {
     const step = environmentMigrations[at];
@@ -134,6 +170,7 @@ const rowMigrations: Partial<Record<TableName, Readonly<Record<number, (row: Row
   apiKeys: { 1: (row) => ({ ...row, isKept: true }) },
   conversations: { 1: (row) => ({ ...row, renames: 0, movingId: null }) },
   groups: { 1: (row) => ({ ...row, settings: {} }) },
+  messageEdits: { 1: (row) => ({ ...row, afterMoveId: null }) },
   messages: { 1: (row) => ({ ...row, editedAt: null, moves: [] }) },
   realm: { 1: (row) => ({ ...row, userDefaults: {} }) },
   users: { 1: (row) => ({ ...row, canChangeUserEmails: false }) },

@@ -1,9 +1,10 @@
 /** The root environment of a data folder: who owns it, which realms there are, when an idle one has something due (M8). */
-import { mkdirSync } from "node:fs";
+import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { open, type RootDatabase } from "lmdb";
 import { isRunning, type Owner, thisProcess } from "./data-lock.ts";
-import { storeVersion } from "./migrations.ts";
+import { flushFoldersTo } from "./folders.ts";
+import { StoreTooNew, storeVersion } from "./migrations.ts";
 
 export interface RealmEntry {
   readonly id: number;
@@ -20,8 +21,32 @@ export class DataFolderInUse extends Error {
   override readonly name = "DataFolderInUse";
 }
 
-export class StoreTooNew extends Error {
-  override readonly name = "StoreTooNew";
+const pageBytes = 4096;
+/** LMDB's mark in the head of its first two pages. */
+const mark = { offset: 24, bytes: Buffer.from([0xde, 0xc0, 0xef, 0xbe]) };
+
+/**
+ * A power cut while LMDB made the root leaves pages that end whichever process opens them. Nothing was in it yet, where there is no
+ * organization; where there is one, it is not ours to remove.
+ * @throws Error when it is damaged beyond that
+ */
+function clearUnfinished(dataFolder: string, folder: string): void {
+  const file = join(folder, "data.mdb");
+  if (!existsSync(file) || hasHead(file)) return;
+  if (existsSync(join(dataFolder, "realms"))) throw new Error(`${file} is damaged: restore a backup`);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+/** An empty file is one that another process is making at this moment. */
+function hasHead(file: string): boolean {
+  const head = Buffer.alloc(2 * pageBytes);
+  const opened = openSync(file, "r");
+  try {
+    if (readSync(opened, head) === 0) return true;
+  } finally {
+    closeSync(opened);
+  }
+  return [0, pageBytes].every((page) => mark.bytes.equals(head.subarray(page + mark.offset, page + mark.offset + 4)));
 }
 
 export class RootStore {
@@ -34,8 +59,11 @@ export class RootStore {
   /** @throws StoreTooNew when a newer program wrote it */
   static open(dataFolder: string): RootStore {
     const folder = join(dataFolder, "root");
+    clearUnfinished(dataFolder, folder);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     const database = open<unknown, (string | number)[]>({ path: folder, overlappingSync: false, encoding: "json" });
+    // Always: the process that made it may have been killed before it came to this.
+    flushFoldersTo(folder);
     const store = new RootStore(database);
     const version = database.get(["version"]) as number | undefined;
     if (version !== undefined && version > storeVersion) {

@@ -1,8 +1,10 @@
 /** `is_recently_active` of a channel (behaviour 2.3): true at first, false after 180 days without a message, true with one. */
 import t from "tap";
+import { command } from "../../actors/commands.ts";
+import { tellInactive } from "../../actors/realm/channel-activity.ts";
 import { limits } from "../../schemas/limits.ts";
 import { Client } from "../support/client.ts";
-import { createChannel, Follower } from "../support/conversation.ts";
+import { createChannel, Follower, plainChannel, realmOf } from "../support/conversation.ts";
 import type { Event } from "../support/realtime.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { temporaryFolder } from "../support/server.ts";
@@ -42,5 +44,99 @@ t.test(
       t.strictSame(follower.ofType("stream").filter(isAbout), [told], "everybody who knows of it is told once");
     };
     t.strictSame(await after(2 * half + 1, revive), [true, false]);
+  },
+);
+
+const week = 7 * dayMs;
+const isAbout = ({ property }: Event) => property === "is_recently_active";
+/** Queues that outlive days without a reader. */
+const patient = { event_types: ["stream", "message"], queue_lifespan_secs: week / 1000 };
+
+t.test(
+  "[behaviour 2.3, 4.3] that a channel is not active any more is told within a day, once, by itself",
+  async (t) => {
+    const dataDir = temporaryFolder(t);
+    const first = await startClockedServer(t, { dataDir }, began);
+    const id = await createChannel(first.server.owner, "quiet", [first.server.owner]);
+    await first.server.stop();
+    const { server, clock } = await startClockedServer(
+      t,
+      { dataDir },
+      began + limits.channel_inactive_days * dayMs - 1000,
+    );
+    const owner = new Client(server.url, server.owner.account);
+    await createChannel(owner, "younger", [owner]);
+    const follower = await Follower.of(owner, patient);
+    const pass = async () => {
+      // Hours in which nobody looks: the next look is one, late.
+      clock.jump(dayMs + limits.channel_activity_look_ms);
+      await realmOf(server).dispatcher.idle();
+      await follower.settled();
+      return follower.events.splice(0).filter(isAbout);
+    };
+    const told = {
+      type: "stream",
+      op: "update",
+      stream_id: id,
+      name: "quiet",
+      property: "is_recently_active",
+      value: false,
+    };
+    const about = (await pass()).filter(({ stream_id }) => stream_id === id);
+    t.match(about, [told]);
+    t.strictSame((await owner.get(`/streams/${id}`)).body.stream.is_recently_active, false);
+    t.strictSame(await pass(), [], "and not again");
+    await server.stop();
+  },
+);
+
+t.test("[M8] what became inactive while the server was away is told by the next start, late, but once", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startClockedServer(t, { dataDir }, began);
+  const id = await createChannel(first.server.owner, "quiet", [first.server.owner]);
+  await first.server.stop();
+  const end = began + limits.channel_inactive_days * dayMs;
+  const second = await startClockedServer(t, { dataDir }, end - dayMs);
+  const state = await new Client(second.server.url, second.server.owner.account).register(patient);
+  await second.server.stop();
+  const heard: Event[] = [];
+  let last = state["last_event_id"];
+  for (const moment of [end + dayMs, end + dayMs + 1000, end + 3 * dayMs]) {
+    const { server } = await startClockedServer(t, { dataDir }, moment);
+    const owner = new Client(server.url, server.owner.account);
+    const follower = new Follower(owner, { ...state, last_event_id: last });
+    await realmOf(server).dispatcher.idle();
+    await follower.settled();
+    last = (
+      await owner.get("/events", { queue_id: state["queue_id"], last_event_id: last, dont_block: true })
+    ).body.events.at(-1).id;
+    heard.push(...follower.events.filter((event) => isAbout(event) && event.stream_id === id));
+    await server.stop();
+  }
+  t.match(heard, [{ value: false }]);
+  t.equal(heard.length, 1);
+});
+
+t.test(
+  "[S3] channel_activity_per_command_max: so many channels are looked at in one command, the others in more",
+  async (t) => {
+    const { server } = await startClockedServer(t, {}, began);
+    const { dispatcher, view } = realmOf(server);
+    const max = limits.channel_activity_per_command_max;
+    const look = (afterId: number) => {
+      const params = { since: began, upTo: began + (limits.channel_inactive_days + 1) * dayMs, afterId };
+      const outcome = tellInactive({}, command({ actor: "realm" }, "channels.tell-inactive", params, null), view);
+      if (!("effects" in outcome)) throw new Error("refused");
+      return outcome.effects.map(({ kind }) => kind);
+    };
+    const make = (name: string) =>
+      dispatcher.ask(command({ actor: "realm" }, "channel.create", plainChannel(name), server.owner.userId));
+    const missing = max - view.counter("channel");
+    await Promise.all(Array.from({ length: missing }, (_, index) => make(`c${index}`)));
+    const told = (count: number) => Array.from({ length: count }, () => "emit");
+    t.strictSame(look(0), [...told(max), "count"]);
+    await make("one more");
+    t.strictSame(look(0), [...told(max), "tell"]);
+    t.strictSame(look(max), ["emit", "count"]);
   },
 );

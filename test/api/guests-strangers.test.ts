@@ -247,6 +247,30 @@ t.test("[S1] a search for a stranger's name finds no mention of them and marks n
   isClean(t, both.body, "a word that stands in the hidden name, too");
 });
 
+t.test("[S1] a word that stands only in a stranger's name alerts no guest who may not know them", async (t) => {
+  for (const client of [guest, otherGuest, peer]) {
+    await client.post("/users/me/alert_words", { alert_words: ["zebedee", "lunch"] });
+  }
+  const follower = await Follower.of(guest, { event_types: ["message"] });
+  const say = async (content: string, by = writer) => {
+    await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "room" }], principals: [by.userId] });
+    const id = await by.say(roomId, "words", content);
+    const flags = async (client: Client): Promise<string[]> => (await client.get(`/messages/${id}`)).body.message.flags;
+    const seen = [];
+    for (const client of [guest, otherGuest, peer]) seen.push((await flags(client)).includes("has_alert_word"));
+    const narrow = [{ operator: "is", operand: "alerted" }];
+    const { body } = await guest.get("/messages", { anchor: id, num_before: 0, num_after: 0, narrow });
+    t.equal(body.messages.length === 1, seen[0], "is:alerted says the same");
+    await follower.settled();
+    t.equal(follower.ofType("message").at(-1).flags.includes("has_alert_word"), seen[0], "and so does the event");
+    return seen;
+  };
+  t.strictSame(await say(`@_**${name}**`), [false, true, true], "the other one knows the stranger");
+  t.strictSame(await say(`@_**${name}|${stranger.userId}** at lunch`), [true, true, true], "by another word");
+  t.strictSame(await say("zebedee"), [true, true, true], "what was typed as text is shown to everybody");
+  t.strictSame(await say(`@**${name}**`, guest), [true, true, true], "and to guests what they wrote themselves");
+});
+
 t.test("[S1] of a stranger's deactivation nothing is said; nobody types to strangers", async (t) => {
   const gone = await personOf(server, "Zebedee gone");
   await owner.delete(`/users/${gone.userId}`);

@@ -239,6 +239,20 @@ t.test("[S3] form_parameters_max: that many names pass, one more is refused and 
   t.strictSame(await changes(), []);
 });
 
+t.test("[S3] json_nesting_max: a value may be that deep; one deeper is no JSON, however deep it goes", async (t) => {
+  const nested = (depth: number, inner = "") => "[".repeat(depth) + inner + "]".repeat(depth);
+  const asked = (value: string) => owner.send("POST", "/users/me/subscriptions", `subscriptions=${value}`);
+  const most = limits.json_nesting_max;
+  t.strictSame(outcome(await asked(nested(most))), refusal("subscriptions[0] is not a dict"));
+  for (const depth of [most + 1, 20_000, 400_000]) {
+    for (const inner of ["", String.raw`"\ud800"`, '{"a":1}']) {
+      t.strictSame(outcome(await asked(nested(depth, inner))), refusal("subscriptions is not valid JSON"));
+    }
+  }
+  const text = JSON.stringify([{ name: "deep", description: `\\"${nested(most + 1)}` }]);
+  t.equal((await asked(text)).status, 200, "brackets within a string are text");
+});
+
 t.test("[S3] the name of a parameter has a bound: no answer repeats a name of any length", async (t) => {
   const name = "n".repeat(100_000);
   const twice = await owner.send("POST", "/messages", `${name}=1&${name}=2`);
@@ -301,6 +315,21 @@ t.test("[issue 2, HTTP] path variables are percent-decoded once, and only inside
   for (const broken of ["%", "%4", "%zz", "%ff", "%C0%80", "%ED%A0%80"]) {
     t.strictSame(variables(`/people/${broken}/status`), "malformed", broken);
   }
+});
+
+t.test("[issue 2, HTTP] a path whose beginning is known fits a pattern that begins with a variable, too", async (t) => {
+  const router = new Router([
+    variableEndpoint("/{area}/status/now", "area", Type.String()),
+    variableEndpoint("/people/{name}", "name", Type.String()),
+  ]);
+  const variables = (path: string) => {
+    const match = router.match("GET", path);
+    return match.kind === "found" ? match.variables : match.kind;
+  };
+  t.strictSame(variables("/people/ann"), { name: "ann" });
+  t.strictSame(variables("/people/status/now"), { area: "people" });
+  t.strictSame(variables("/rooms/status/now"), { area: "rooms" });
+  t.strictSame(variables("/rooms/ann"), "unknown");
 });
 
 t.test("[issue 2, HTTP] an escaped letter is that letter, an escaped slash stays inside its segment", async (t) => {

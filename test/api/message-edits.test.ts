@@ -320,11 +320,13 @@ t.test("[spec 2.3] translate_emoticons of the sender acts on edits", async (t) =
 });
 
 t.test("[S3] a message keeps so many earlier forms and no more", async (t) => {
-  const id = await member.say(channelId, "many", "0");
+  const id = await member.say(channelId, "few", "0");
+  await edit(member, id, { topic: "many", send_notification_to_new_thread: false });
   for (let n = 1; n <= limits.message_history_entries_max + 1; n++) await edit(member, id, { content: `${n}` });
   const { message } = await read(member, id);
   t.equal(message.edit_history.length, limits.message_history_entries_max);
   t.equal(message.edit_history.at(-1).prev_content, "1", "the oldest went");
+  t.match(message, { last_moved_timestamp: Number }, "[spec 2.9] absent only if it was never moved");
   t.equal((await historyOf(member, id)).length, limits.message_history_entries_max + 1);
 });
 

@@ -4,6 +4,7 @@ import { limits } from "../../schemas/limits.ts";
 import type { Client, Params } from "../support/client.ts";
 import { createChannel, outcome, personOf, realmOf, refusal, write } from "../support/conversation.ts";
 import { startTestServer } from "../support/server.ts";
+import { Socket } from "../support/socket.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
@@ -254,4 +255,57 @@ t.test("[spec 5] without credentials there is no history", async (t) => {
     status: 401,
     body: { code: "UNAUTHORIZED" },
   });
+});
+
+t.test("[S3] messages_per_fetch_max: so many ids are looked up, one more is refused", async (t) => {
+  const socket = new Socket(server.url, { as: owner });
+  await socket.opened();
+  const ask = (count: number) => {
+    // Repetitions of one id are one.
+    const message_ids = Array.from({ length: count }, (_, index) => index + 1).concat(1, 1);
+    return socket.ask({ type: "call", method: "GET", path: "/messages", params: { message_ids } });
+  };
+  t.match(await ask(limits.messages_per_fetch_max), { result: "success" });
+  t.match(await ask(limits.messages_per_fetch_max + 1), {
+    result: "error",
+    msg: `Too many messages requested (maximum ${limits.messages_per_fetch_max}).`,
+  });
+  socket.close();
+});
+
+t.test("[S3] fetch_characters_max: very long texts end an answer early, and it says that there is more", async (t) => {
+  const place = await createChannel(owner, "long texts", [owner]);
+  const longIds: number[] = [];
+  for (let count = 0; count < 4; count++) longIds.push(await owner.say(place, "t", "x"));
+  for (const longId of longIds) {
+    const row = realmOf(server).environment.get("messages", longId);
+    // With the text as it was sent, two are just as many as may be.
+    if (row !== undefined) {
+      write(server, "messages", longId, { ...row, rendered: "x".repeat(limits.fetch_characters_max / 2 - 1) });
+    }
+  }
+  const params = {
+    narrow: [{ operator: "channel", operand: place }],
+    num_before: 0,
+    num_after: 0,
+    apply_markdown: false,
+  };
+  const shown = async (more: Params) => {
+    const { body } = await owner.get("/messages", { ...params, ...more });
+    return [body.messages.map((message: { id: number }) => longIds.indexOf(message.id)), body.found_oldest];
+  };
+  t.strictSame(await shown({ anchor: "newest", num_before: 5 }), [[2, 3], false]);
+  t.strictSame(await shown({ anchor: longIds[2], include_anchor: false, num_before: 5 }), [[0, 1], false]);
+  t.strictSame(await shown({ anchor: longIds[1], include_anchor: false, num_before: 5 }), [[0], true], "all there is");
+  const named = (message_ids: readonly unknown[]) => owner.get("/messages", { message_ids, apply_markdown: false });
+  t.strictSame(
+    (await named(longIds.slice(0, 2))).body.messages.map(({ id }: { id: number }) => id),
+    longIds.slice(0, 2),
+    "by their ids, just as many as may be",
+  );
+  const tooLong = refusal(`Messages too long for one answer (maximum ${limits.fetch_characters_max} characters).`);
+  t.strictSame(outcome(await named(longIds.slice(0, 3))), tooLong, "one more: no part of them");
+  const matching = (msg_ids: readonly unknown[]) => owner.get("/messages/matches_narrow", { msg_ids, narrow: [] });
+  t.strictSame(Object.keys((await matching(longIds.slice(2))).body.messages).length, 2);
+  t.strictSame(outcome(await matching(longIds.slice(1))), tooLong);
 });

@@ -45,6 +45,15 @@ t.test("[behaviour 4.4] the event of a move names all its messages, both names, 
   t.strictSame(able.ofType("update_message"), [{ ...expected, orig_subject: "" }]);
 });
 
+t.test("[behaviour 4.4] another spelling of a topic is told of every message, whichever was named", async (t) => {
+  const id = await place();
+  const ids = await say(member, id, "soup", 3);
+  const follower = await Follower.of(other);
+  t.strictSame(outcome(await move(owner, ids[0] ?? 0, { topic: "SOUP" })), moved);
+  await follower.settled();
+  t.match(follower.ofType("update_message"), [{ message_ids: ids, orig_subject: "soup", subject: "SOUP" }]);
+});
+
 t.test("[S1] to a private channel: who may not follow is told that the messages are gone", async (t) => {
   const open = await place();
   const sealed = await place({ invite_only: true }, [member, other]);

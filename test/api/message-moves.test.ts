@@ -16,6 +16,7 @@ import {
   personOf,
   realmOf,
   refusal,
+  write,
 } from "../support/conversation.ts";
 import { audit, idsOf, move, moved, placeMaker, quietly, read, say, topicOf } from "../support/message-moves.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
@@ -31,6 +32,33 @@ const moderator = await personOf(server, "moderator", roles.moderator);
 const administrator = await personOf(server, "administrator", roles.administrator);
 const everybody = [owner, member, other, guest, moderator, administrator];
 const { place } = placeMaker(everybody);
+
+t.test(
+  "[S3] move_batch_characters: messages that are long when shown go in smaller batches, all of them",
+  async (t) => {
+    const [from, to] = [await place(), await place()];
+    const { environment } = realmOf(server);
+    const rendered = "x".repeat(limits.move_batch_characters / 2);
+    const ids = await say(member, from, "long", 40);
+    const rows = ids.flatMap((id) => environment.get("messages", id) ?? []);
+    for (const row of rows) write(server, "messages", row.id, { ...row, rendered });
+    t.ok(ids.length * rendered.length > limits.turn_bytes_max, "together they would be too much for a turn");
+    const follower = await Follower.of(member, { event_types: ["update_message", "message"] });
+    t.strictSame(
+      outcome(await move(administrator, ids[0] ?? 0, { stream_id: to, propagate_mode: "change_all" })),
+      moved,
+    );
+    await follower.settled();
+    const told = follower.ofType("update_message").map(({ message_ids }) => message_ids);
+    t.strictSame(told.flat(), ids);
+    t.equal(told.length, 20, "two have as many characters as a batch takes");
+    const keys = environment.keys("channelMessages", { start: [to], end: [to + 1], limit: 100 });
+    t.strictSame(
+      keys.map(([, id]) => id),
+      ids,
+    );
+  },
+);
 
 t.test(
   "[architecture, Moves] a topic gets another name as a whole: all its messages have it, dated and with history",
@@ -54,6 +82,14 @@ t.test(
     audit(t, server);
   },
 );
+
+t.test("[spec 2.9] the history says how the topic is spelt that messages came into", async (t) => {
+  const id = await place();
+  const [a = 0] = await say(member, id, "from", 1);
+  await say(member, id, "Kept", 1);
+  t.strictSame(outcome(await move(owner, a, { topic: "KEPT" })), moved);
+  t.match(await read(member, a), { subject: "Kept", edit_history: [{ prev_topic: "from", topic: "Kept" }] });
+});
 
 t.test("[openapi update-message] change_one and change_later leave the rest where it is", async (t) => {
   const id = await place();

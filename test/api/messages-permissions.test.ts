@@ -163,6 +163,23 @@ t.test("[S1] what a message links to is what its sender may know", async (t) => 
   );
 });
 
+t.test("[S1] a link to a topic says that it is there only to a sender who can read its newest message", async (t) => {
+  const params = { invite_only: true, history_public_to_subscribers: false };
+  const id = await createChannel(member, "kept", [member], params);
+  await member.say(id, "before", "x");
+  await member.post("/users/me/subscriptions", { subscriptions: [{ name: "kept" }], principals: [other.userId] });
+  const latest = await member.say(id, "since", "x");
+  const linked = async (sender: Client, topic: string) =>
+    (await sender.post("/messages/render", { content: `#**kept>${topic}**` })).body.rendered;
+  const at = (topic: string, rest: string) =>
+    `<p><a class="stream-topic" data-stream-id="${id}" href="/#narrow/channel/${id}-kept/topic/${topic}${rest}">#kept &gt; ${topic}</a></p>`;
+  t.equal(await linked(other, "since"), at("since", `/with/${latest}`));
+  t.equal(await linked(other, "before"), at("before", ""), "protected history");
+  t.equal(await linked(other, "never"), at("never", ""));
+  t.equal(await linked(owner, "since"), at("since", ""), "an administrator who is not in it");
+  t.equal(await linked(owner, "never"), at("never", ""));
+});
+
 t.test("[S3] a link to a topic with an over-long name is no link and no error", async (t) => {
   const long = "x".repeat(limits.message_code_points_max - 100);
   t.ok(await sent(member, "general", `#**general>${long}**`));

@@ -65,6 +65,7 @@ t.test("[spec 2.9] a message sent to a channel is read back as it was rendered, 
 });
 
 t.test("[openapi send-message] a channel is named by name or id, raw or as JSON, alone or in a list", async (t) => {
+  await send({});
   const forms = ["general", "GENERAL", '"general"', "1", "[1]", '["General"]', " general "];
   for (const to of forms) {
     for (const type of ["channel", "stream"]) {

@@ -1,8 +1,18 @@
 /** Presence as it is pushed (realtime.md, Who gets what; E4; behaviour 4.4, 6.2): newly online people, once a second, in two forms. */
 import t from "tap";
+import { command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
-import { Follower, personOf, setRealmSettings, setUserSettings, systemGroup } from "../support/conversation.ts";
+import {
+  crowd,
+  Follower,
+  personOf,
+  realmOf,
+  setRealmSettings,
+  setUserSettings,
+  systemGroup,
+} from "../support/conversation.ts";
 import { ManualClock } from "../support/manual-clock.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -126,4 +136,85 @@ t.test("[realtime] with the server's limit, people are told only of those whom t
     [guest.userId],
   );
   t.equal(Object.keys((await told(member))[0].presences).length, 2);
+  clock.advance(200_000);
+  await report(fritz);
+  clock.advance(publishedMs);
+  for (const follower of [newer, older])
+    t.strictSame(await told(follower), [], "that a stranger came is no news, either");
+  t.equal((await told(member)).length, 1);
 });
+
+t.test("[S1] who is deactivated in the second before the news is not announced", async (t) => {
+  const [gustav, hanna] = [await personOf(server, "gustav"), await personOf(server, "hanna")];
+  const newer = await Follower.of(owner, simplified);
+  const older = await Follower.of(owner);
+  await report(gustav);
+  await report(hanna);
+  await owner.delete(`/users/${gustav.userId}`);
+  clock.advance(publishedMs);
+  t.strictSame(
+    (await told(newer)).map(({ presences }) => Object.keys(presences)),
+    [[String(hanna.userId)]],
+  );
+  t.strictSame(
+    (await told(older)).map(({ user_id }) => user_id),
+    [hanna.userId],
+  );
+});
+
+t.test("[realtime] one event per second for the modern form, however the reports are spread over it", async (t) => {
+  const people = await Promise.all(["i", "j", "k"].map((name) => personOf(server, name)));
+  const follower = await Follower.of(owner, simplified);
+  for (const person of people) {
+    await report(person);
+    clock.advance(publishedMs / people.length);
+  }
+  // A second after the first report: the later ones do not put it off.
+  const ids = people.map(({ userId }) => String(userId));
+  t.strictSame(
+    (await told(follower)).map(({ presences }) => Object.keys(presences)),
+    [ids],
+  );
+  clock.advance(publishedMs);
+  t.strictSame(await told(follower), [], "told once");
+});
+
+t.test(
+  "[S3] presence_older_deliveries_max: beyond it, the older form goes out in the seconds that follow",
+  async (t) => {
+    const slow = new ManualClock(Date.UTC(2031, 4, 5));
+    t.teardown(() => slow.release());
+    const server = await startTestServer(t, { clock: slow });
+    const watcher = await personOf(server, "watcher");
+    const queues = limits.queues_per_user_max;
+    const older = await Follower.of(watcher, { event_types: ["presence", "message"] });
+    for (let made = 1; made < queues; made++)
+      await watcher.register({ event_types: ["presence"], fetch_event_types: [] });
+    const portion = limits.presence_older_deliveries_max / queues;
+    const ids = await crowd(server, "many", portion + 1);
+    const newer = await Follower.of(server.owner, simplified);
+    const { dispatcher } = realmOf(server);
+    await Promise.all(
+      ids.map((userId) => {
+        const to = { actor: "presence", userId } as const;
+        return dispatcher.ask(command(to, "presence.report", { status: "active" }, userId));
+      }),
+    );
+    const toldOf: number[][] = [];
+    const modern: number[] = [];
+    for (let second = 0; second < 3; second++) {
+      slow.advance(publishedMs);
+      toldOf.push((await told(older)).map(({ user_id }) => user_id));
+      modern.push((await told(newer)).length);
+    }
+    t.strictSame(
+      toldOf.map((seen) => seen.length),
+      [portion, 1, 0],
+    );
+    t.strictSame(
+      toldOf.flat().sort((a, b) => a - b),
+      ids,
+    );
+    t.strictSame(modern, [1, 0, 0], "the modern form is one event for all at once");
+  },
+);

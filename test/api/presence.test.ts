@@ -291,3 +291,62 @@ t.test("[E1] presence survives a restart, and update ids are never used twice", 
   const again = (await report(after.owner, { last_update_id: last })).body;
   t.strictSame(Object.keys(again.presences), [String(after.owner.userId)], "a client goes on where it was");
 });
+
+t.test("[public API: get-presence] everybody's presence is read in the legacy format without a report", async (t) => {
+  const { startedAt, anna, bert } = await start();
+  await report(bert);
+  clock.advance(1500);
+  t.strictSame(
+    outcome(await anna.get("/realm/presence")),
+    success({ presences: { [addressOf(bert)]: legacy("active", startedAt) }, server_timestamp: clock.now() / 1000 }),
+  );
+  t.notOk(addressOf(anna) in (await bert.get("/realm/presence")).body.presences, "to read is no report");
+});
+
+t.test(
+  "[public API: get-user-presence] one person is named by id or address, and is offline after 200 seconds",
+  async (t) => {
+    const { startedAt, anna, bert } = await start();
+    await report(bert);
+    const of = async (name: number | string) => outcome(await anna.get(`/users/${name}/presence`));
+    const website = { status: "active", timestamp: second(startedAt) };
+    const shown = success({ presence: { aggregated: website, website } });
+    t.strictSame(await of(bert.userId), shown);
+    t.strictSame(await of(addressOf(bert)), shown);
+    clock.jump(startedAt + 200_000 - clock.now());
+    t.strictSame(await of(bert.userId), shown, "at the bound");
+    clock.advance(1000);
+    t.strictSame(
+      await of(bert.userId),
+      success({ presence: { aggregated: { ...website, status: "offline" }, website } }),
+    );
+  },
+);
+
+t.test("[public API: get-user-presence] who has no presence, or none for the caller, is refused", async (t) => {
+  const { anna, bert } = await start();
+  await report(bert);
+  const of = async (name: number | string, by = anna) => outcome(await by.get(`/users/${name}/presence`));
+  const bot = await botOf(server, `bot${tests}x`, anna);
+  t.strictSame(await of(bot.userId), refusal("Presence is not supported for bot users."));
+  t.strictSame(await of(anna.userId), refusal(`No presence data for ${anna.userId}`), "never seen");
+  for (const name of [999_999, "nobody@example.com", "1e3", "-1"])
+    t.strictSame(await of(name), refusal("No such user"));
+  setUserSettings(server, bert.userId, { presence_enabled: false });
+  t.strictSame(await of(bert.userId), refusal(`No presence data for ${bert.userId}`), "invisible");
+  setUserSettings(server, bert.userId, { presence_enabled: true, email_address_visibility: 5 });
+  t.strictSame(await of(addressOf(bert)), refusal("No such user"), "an address that is hidden is nobody's (S1)");
+  await server.owner.delete(`/users/${bert.userId}`);
+  t.strictSame(await of(bert.userId), refusal("No such user"), "deactivated");
+});
+
+t.test("[public API: get-user-presence, S1] a restricted guest learns nothing of a stranger", async (t) => {
+  const { bert } = await start();
+  const guest = await personOf(server, `guest${tests}x`, roles.guest);
+  await report(bert);
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  t.teardown(() => setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") }));
+  for (const name of [bert.userId, addressOf(bert)]) {
+    t.strictSame(outcome(await guest.get(`/users/${name}/presence`)), refusal("No such user"));
+  }
+});

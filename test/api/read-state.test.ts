@@ -1,22 +1,22 @@
 /** Marks, receipts and what POST /register says of unread messages (spec 4.16; behaviour 2.16, 8, 12.18). */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import { parseContent } from "../../src/domain/markdown/render.ts";
 import type { Client } from "../support/client.ts";
 import {
   createChannel,
   crowd,
   Follower,
+  flood,
   outcome,
   personOf,
   realmOf,
   refusal,
   setRealmSettings,
+  setUserSettings,
   success,
 } from "../support/conversation.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
@@ -35,19 +35,6 @@ const markTopic = (client: Client, channelId: number, topic: string) =>
   client.post("/mark_topic_as_read", { stream_id: channelId, topic_name: topic });
 const direct = async (client: Client, to: readonly Client[], content = "hi") =>
   (await client.post("/messages", { type: "direct", to: to.map(({ userId }) => userId), content })).body.id as number;
-
-/** Messages by the owner, without the price of a request each. */
-async function flood(from: TestServer, channelId: number, topic: string, count: number): Promise<number[]> {
-  const parsed = parseContent("flood", { linkifiers: [], translateEmoticons: false });
-  const params = { content: "flood", parsed, client: "test", queueId: null, localId: null, isReadBySender: true };
-  const to = { actor: "topic", channelId, topic } as const;
-  const sent = await Promise.all(
-    Array.from({ length: count }, () =>
-      realmOf(from).dispatcher.ask(command(to, "message.post", params, from.owner.userId)),
-    ),
-  );
-  return sent.map((result) => (result.kind === "ok" ? Number(result.answer["id"]) : 0));
-}
 
 t.test(
   "[spec 4.16] a topic is marked as read, whatever its case, and the caller alone is told of what changed",
@@ -125,7 +112,7 @@ t.test(
   async (t) => {
     const channel = await createChannel(owner, "flooded", [anna, bert]);
     const count = 2 * limits.read_rows_per_command_max + limits.read_rows_inline_max;
-    const ids = await flood(server, channel, "t", count);
+    const ids = await flood(server, { channelId: channel, topic: "t", count });
     const { environment } = realmOf(server);
     const rows = () =>
       (["readFloors", "readExceptions", "readStates"] as const).map((table) => environment.count(table));
@@ -148,7 +135,7 @@ t.test(
 
 t.test("[architecture, Read state] reading message by message leaves floors, not a row for each", async (t) => {
   const channel = await createChannel(owner, "scrolled", [anna, bert]);
-  const ids = await flood(server, channel, "t", 60);
+  const ids = await flood(server, { channelId: channel, topic: "t", count: 60 });
   const exceptions = () => realmOf(server).environment.count("readExceptions");
   const before = exceptions();
   for (let first = 0; first < ids.length; first += 6) {
@@ -166,6 +153,8 @@ t.test(
   "[behaviour 8] unread_msgs: direct, group and channel messages, mentions, muted places, in their order",
   async (t) => {
     const reader = await personOf(server, "reader");
+    // What is followed is unmuted, and this is about what is muted.
+    setUserSettings(server, reader.userId, { automatically_follow_topics_where_mentioned: false });
     const [quiet, loud] = [
       await createChannel(owner, "quiet", [reader, anna]),
       await createChannel(owner, "loud", [reader, anna]),
@@ -360,7 +349,11 @@ t.test(
     const first = await startTestServer(t);
     const reader = await personOf(first, "reader");
     const channel = await createChannel(first.owner, "kept", [reader]);
-    const [one = 0, two = 0, three = 0] = await flood(first, channel, "t", limits.read_rows_inline_max + 5);
+    const [one = 0, two = 0, three = 0] = await flood(first, {
+      channelId: channel,
+      topic: "t",
+      count: limits.read_rows_inline_max + 5,
+    });
     await reader.post("/messages/flags", { op: "add", flag: "starred", messages: [one] });
     const { queue_id, last_event_id } = await reader.register({ event_types: types, fetch_event_types: types });
     await markTopic(reader, channel, "t");

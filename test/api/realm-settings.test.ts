@@ -205,7 +205,7 @@ t.test("[OpenAPI register-queue] the section `realm` has every field, of the rig
     realm_night_logo_url: String,
     max_icon_file_size_mib: 0,
     max_logo_file_size_mib: 0,
-    max_file_upload_size_mib: 0,
+    max_file_upload_size_mib: 25,
     max_avatar_file_size_mib: 5,
     realm_bot_domain: String,
     realm_date_created: Number,

@@ -110,6 +110,23 @@ t.test("[S1] ids of messages are each organization's own: the other one's cannot
   t.strictSame(found.body.messages, []);
 });
 
+t.test(
+  "[spec 2.9, D34] sender_realm_str: the organization's label, empty in the first one, wherever it stands",
+  async (t) => {
+    for (const [client, label] of [
+      [first, ""],
+      [sales, "sales"],
+    ] as const) {
+      const follower = await Follower.of(client);
+      const id = await client.say("general", "labels", "x");
+      const event = await follower.until(({ message }) => message?.id === id);
+      const { body } = await client.get("/messages", { message_ids: [id] });
+      const single = (await client.get(`/messages/${id}`)).body.message;
+      for (const message of [event.message, body.messages[0], single]) t.equal(message.sender_realm_str, label);
+    }
+  },
+);
+
 t.test("[S1] channels with one name are two channels", async (t) => {
   const create = (client: Client) => client.post("/channels/create", { name: "launch", subscribers: [2] });
   t.equal((await create(first)).status, 200);

@@ -248,3 +248,16 @@ t.test(
     t.equal((await visitor.get(`/users/${owner.userId}`)).status, 200);
   },
 );
+
+t.test("[behaviour 7] who left a public channel with a copy is told at once, as when somebody deletes", async (t) => {
+  const { server, owner, member, other, after } = await stage(t);
+  const id = await createChannel(owner, "left behind", [owner, member], { message_retention_days: 1 });
+  const message = await other.say(id, "t", "x");
+  await member.delete("/users/me/subscriptions", { subscriptions: ["left behind"] });
+  const { queue_id, last_event_id } = await member.register(wanted);
+  const held = member.get("/events", { queue_id, last_event_id });
+  await realmOf(server).dispatcher.idle();
+  await after(dayMs + 2 * hourMs);
+  await direct(member, member, "whatever comes next");
+  t.match((await held).body.events[0], { type: "delete_message", message_ids: [message] });
+});

@@ -137,6 +137,22 @@ t.test("[behaviour 2.9] without a search nothing is marked; the topic is escaped
   });
 });
 
+t.test("[spec 4.9, 2.9] match_subject of the empty topic is its display name, for who does not know it", async (t) => {
+  const id = await owner.say("kitchen", "", "nameless nutmeg");
+  const narrow = [search("nutmeg")];
+  const { body } = await anna.get("/messages/matches_narrow", { msg_ids: [id], narrow });
+  t.strictSame(Object.keys(body.messages[id]).sort(), ["match_content", "match_subject"]);
+  t.equal(body.messages[id].match_subject, "general chat");
+  for (const [allow_empty_topic_name, name] of [
+    [false, "general chat"],
+    [true, ""],
+  ] as const) {
+    const [message] = (await fetch(anna, narrow, { allow_empty_topic_name })).body.messages;
+    t.strictSame([message.match_subject, message.subject], [name, name]);
+  }
+  await owner.delete(`/messages/${id}`);
+});
+
 t.test("[behaviour 12.19] matches_narrow knows only what was received; the rest is silently left out", async (t) => {
   const ids = [...labels.keys(), 999_999];
   const ask = async (by: Client, narrow: readonly unknown[]) => {
@@ -148,6 +164,77 @@ t.test("[behaviour 12.19] matches_narrow knows only what was received; the rest 
   t.strictSame(await ask(bert, [{ operator: "channels", operand: "public" }]), []);
   t.strictSame(await ask(guest, []), ["bread", "rye", "cake"]);
   t.strictSame(await ask(anna, [{ operator: "topic", operand: "baking" }]), ["bread", "wine", "cake"]);
+});
+
+t.test(
+  "[spec 4.9] narrow is a list of terms: each with operator and operand, all joined, as in GET /messages",
+  async (t) => {
+    const ids = [...labels.keys()];
+    const narrows: Params[][] = [
+      [],
+      [{ operator: "channel", operand: "kitchen" }],
+      [{ operator: "topic", operand: "BAKING" }],
+      [{ operator: "sender", operand: owner.userId }],
+      [{ operator: "is", operand: "dm" }],
+      [{ operator: "dm", operand: [owner.userId] }],
+      [{ operator: "has", operand: "link" }],
+      [{ operator: "id", operand: bread }],
+      [search("bread")],
+      [search("bread"), { operator: "topic", operand: "baking" }],
+      [{ operator: "topic", operand: "baking", negated: true }],
+      [{ operator: "is", operand: "dm", negated: true }, search("bread")],
+      [
+        { operator: "id", operand: bread },
+        { operator: "is", operand: "dm" },
+      ],
+    ];
+    for (const narrow of narrows) {
+      const { body } = await anna.get("/messages/matches_narrow", { msg_ids: ids, narrow });
+      const listed = (await fetch(anna, narrow)).body.messages.map(({ id }: { id: number }) => id);
+      const title = JSON.stringify(narrow);
+      t.strictSame(
+        Object.keys(body.messages)
+          .map(Number)
+          .sort((a, b) => a - b),
+        listed.filter((id: number) => ids.includes(id)),
+        title,
+      );
+      for (const match of Object.values<Params>(body.messages)) {
+        t.strictSame(Object.keys(match).sort(), ["match_content", "match_subject"], title);
+        t.ok(
+          Object.values(match).every((value) => typeof value === "string"),
+          title,
+        );
+      }
+    }
+  },
+);
+
+t.test("[spec 4.9] msg_ids: those alone are looked at, each once, and none is nothing", async (t) => {
+  const keys = async (msg_ids: readonly number[]) =>
+    Object.keys((await anna.get("/messages/matches_narrow", { msg_ids, narrow: [search("bread")] })).body.messages);
+  t.strictSame(await keys([]), []);
+  t.strictSame(await keys([bread, bread]), [String(bread)]);
+  t.strictSame(await keys([direct.body.id]), [String(direct.body.id)], "not the others that match");
+});
+
+t.test("[spec 4.9] a term without operator or operand is refused", async (t) => {
+  for (const narrow of [[{ operand: "kitchen" }], [{ operator: "channel" }], [{}], ["x"]]) {
+    const answer = await anna.get("/messages/matches_narrow", { msg_ids: [bread], narrow });
+    t.match(answer, { status: 400, body: { result: "error", messages: undefined } }, JSON.stringify(narrow));
+  }
+});
+
+t.test("[spec 4.9] a negated term leaves out what it would find, and that alone", async (t) => {
+  const ids = [...labels.keys()];
+  const found = async (negated: boolean) => {
+    const narrow = [{ operator: "topic", operand: "baking", negated }, search("bread")];
+    return Object.keys((await anna.get("/messages/matches_narrow", { msg_ids: ids, narrow })).body.messages);
+  };
+  const [within, without] = [await found(false), await found(true)];
+  t.ok(within.includes(String(bread)) && !without.includes(String(bread)) && without.length > 0);
+  const { body } = await anna.get("/messages/matches_narrow", { msg_ids: ids, narrow: [search("bread")] });
+  t.strictSame([...within, ...without].sort(), Object.keys(body.messages).sort());
 });
 
 t.test("[spec 4.9] matches_narrow refuses what it cannot read", async (t) => {

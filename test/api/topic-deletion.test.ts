@@ -15,6 +15,7 @@ import {
   personOf,
   realmOf,
   refusal,
+  setRealmSettings,
   success,
   write,
 } from "../support/conversation.ts";
@@ -136,6 +137,21 @@ t.test("[spec 4.13] the empty topic's display name is the empty topic", async (t
   }
 });
 
+t.test(
+  "[spec 4.13] the display name that counts is the organization's: another one's is a topic like any",
+  async (t) => {
+    const id = await createChannel(owner, "renamed empty", [owner]);
+    setRealmSettings(server, { empty_topic_display_name: "chatter" });
+    await owner.say(id, "", "x");
+    await owner.say(id, "general chat", "x");
+    t.strictSame(outcome(await remove(owner, id, "general chat")), complete);
+    t.strictSame([(await topicIds(owner, id, "general chat")).length, (await topicIds(owner, id, "")).length], [0, 1]);
+    t.strictSame(outcome(await remove(owner, id, "chatter")), complete);
+    t.equal((await topicIds(owner, id, "")).length, 0);
+    setRealmSettings(server, { empty_topic_display_name: "general chat" });
+  },
+);
+
 t.test("[spec 3] the topic is gone and can begin anew, under its new spelling and with new ids", async (t) => {
   const id = await createChannel(owner, "phoenix", [owner]);
   const old = await fill(owner, id, "Ashes", 2);
@@ -219,6 +235,29 @@ async function raceDeletionAndPost({ owner }: TestServer, channelId: number, top
   await Promise.all([deletion.then(() => order.push("deletion")), post.then(() => order.push("post"))]);
   return order;
 }
+
+t.test("[architecture] a caller who hangs up does not stop a deletion before its deadline", async (t) => {
+  const id = await createChannel(owner, "hung up", [owner]);
+  await fill(owner, id, "t", 2 * batch + 1);
+  const { dispatcher, view } = realmOf(server);
+  const [named] = view.rows("topicNames", { start: [id], end: [id + 1], limit: 1 });
+  const left = () =>
+    view.keys("conversationMessages", { start: [named?.row.id ?? 0], end: [(named?.row.id ?? 0) + 1], limit: 9999 });
+  const hangingUp = new AbortController();
+  const answer = fetch(`${owner.url}/api/v1/streams/${id}/delete_topic`, {
+    method: "POST",
+    headers: { Authorization: owner.authorization, "Content-Type": "application/x-www-form-urlencoded" },
+    body: "topic_name=t",
+    signal: hangingUp.signal,
+  });
+  while (left().length === 2 * batch + 1) await new Promise<void>((resolve) => setImmediate(resolve));
+  hangingUp.abort();
+  await t.rejects(answer, { name: "AbortError" });
+  while (left().length > 0) await new Promise<void>((resolve) => setImmediate(resolve));
+  await dispatcher.idle();
+  t.strictSame(await topicIds(owner, id, "t"), []);
+  t.equal((await channelSeenBy(owner, id)).first_message_id, null);
+});
 
 t.test("[spec 4.13] two deletions at once, of one topic or of two, are both complete", async (t) => {
   const id = await createChannel(owner, "twice", [owner]);

@@ -242,7 +242,6 @@ t.test("[openapi set-typing-status] what is missing or wrong is refused in its o
     [{ type: "letter", to: [2] }, "Invalid type"],
     [{ to: [] }, "Empty 'to' list"],
     [{ to: [99_999] }, "Invalid user ID 99999"],
-    [{ to: ["owner@localhost"] }, "to[0] is not an integer"],
     [{ type: "channel", topic: "t" }, "Missing channel ID"],
     [{ type: "channel", stream_id: '"1"', topic: "t" }, "stream_id is not an integer"],
   ];

@@ -277,6 +277,10 @@ t.test(
     const longest = "🍎".repeat(limits.file_name_code_points_max);
     t.equal(fileLabel(longest), longest, "[S3] file_name_code_points_max, in code points");
     t.equal(fileLabel(`${longest}x`), longest);
+    const stem = "🍎".repeat(limits.file_name_code_points_max - 4);
+    t.equal(fileLabel(`${stem}.png`), `${stem}.png`);
+    t.equal(fileLabel(`${stem}🍎.png`), `${stem}.png`, "a long name loses the end of its stem, not its ending");
+    t.equal(fileLabel(`${longest}. png`), longest, "what is no ending is not kept");
     const names = [
       '"../../../../evil.png"',
       '"a%0d%0aX-Evil: 1"',

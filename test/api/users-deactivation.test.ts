@@ -222,7 +222,7 @@ t.test("[S3] waiting mails are looked through once, however many bots the person
   });
   const asked = command({ actor: "realm" }, "user.deactivate", { userId: leaver.userId, comment: null }, null);
   t.equal(deactivateUser(null, asked, counting).kind, "done");
-  t.equal(looks, 2, "mails, and changes of an address");
+  t.equal(looks, 3, "mails, changes of an address, and invitations");
 });
 
 t.test("[spec 4.20] the bots of the person end first, each told of; other people's go on", async (t) => {

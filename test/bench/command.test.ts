@@ -47,7 +47,7 @@ t.test(
 
 t.test("[8 Bench] a command line that makes no sense ends with 2 and one line that says why", async (t) => {
   const cases: readonly (readonly [RegExp, readonly string[]])[] = [
-    [/there is no scenario nothing; there are start, send/, ["nothing"]],
+    [/there is no scenario nothing; there are start, start-filled, send/, ["nothing"]],
     [/at most 60000/, ["send", "--connections", "60001"]],
     [/above 0/, ["send", "--rate", "0"]],
     [/--url needs --zuliprc/, ["send", "--url", "http://127.0.0.1:1"]],

@@ -71,11 +71,9 @@ function controls(t: Test, trace: string, texts: readonly string[]): void {
   const early = [...lines];
   const [event = ""] = early.splice(eventAt, 1);
   early.splice(writtenAt, 0, event);
-  t.match(
-    found(early.join("\n")).violations,
-    [`an event told of ${text} before it was durable`],
-    "an event that left early",
-  );
+  // One write may tell of several posts.
+  const told = found(early.join("\n")).violations;
+  t.ok(told.includes(`an event told of ${text} before it was durable`), "an event that left early");
 
   const calls = parseTrace(trace);
   const asked = calls.find((call) => /^(?:read|recv)/.test(call.name) && call.text.includes(text));
@@ -86,11 +84,8 @@ function controls(t: Test, trace: string, texts: readonly string[]): void {
   const hasty = [...lines];
   const [answer = ""] = hasty.splice(answerAt, 1);
   hasty.splice((asked?.end ?? 0) + 1, 0, answer);
-  t.match(
-    found(hasty.join("\n")).violations,
-    [`${text} was answered before it was durable`],
-    "an answer that left early",
-  );
+  const answered = found(hasty.join("\n")).violations;
+  t.ok(answered.includes(`${text} was answered before it was durable`), "an answer that left early");
 }
 
 t.test("[M1] a trace in which threads interrupt one another is read by starts and ends", (t) => {

@@ -54,3 +54,25 @@ t.test("[M8] an organization that nobody asks for after the start sends its mail
   await outboxMails(dataDir, 1);
   t.strictSame(outboxFiles(dataDir), ["2-1.eml"]);
 });
+
+t.test("[M8] kill -9 while messages wait for their mail: it is written after the next start, once", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const killed = await startProgram(t, dataDir);
+  const made = await killed.owner.post("/users", { email: "cleo@example.org", password, full_name: "Cleo" });
+  const waits = { email_notifications_batching_period_seconds: 2 };
+  const fetched = await killed.owner.anonymous().post("/fetch_api_key", { username: "cleo@example.org", password });
+  const account = { email: "cleo@example.org", key: String(fetched.body.api_key), userId: Number(made.body.user_id) };
+  await new Client(killed.url, account).patch("/settings", waits);
+  const sent = await killed.owner.post("/messages", {
+    type: "direct",
+    to: [account.userId],
+    content: "are you there?",
+  });
+  t.equal(sent.status, 200);
+  await killed.program.end("SIGKILL");
+  const next = await startProgram(t, dataDir);
+  const [mail] = await outboxMails(dataDir, 1);
+  t.match(mail?.email, { subject: "Direct messages with Owner", text: /are you there\?/ });
+  t.equal((await next.program.end("SIGTERM")).code, 0);
+  t.equal(outboxFiles(dataDir).length, 1);
+});

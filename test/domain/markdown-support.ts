@@ -108,3 +108,30 @@ function forbiddenInElement(element: DefaultTreeAdapterTypes.Element): string[] 
   }
   return found;
 }
+
+export const CONTENT_CHARS_MAX = 10_000;
+
+/** A message of full length, or of another one. */
+export const fill = (unit: string, characters = CONTENT_CHARS_MAX): string =>
+  unit.repeat(Math.ceil(characters / unit.length)).slice(0, characters);
+
+/** What people write, at full length: what hostile messages are measured by. */
+export const ordinary = fill(
+  "Some **bold** words, a [link](https://example.com/page), `code` and :smile: for @**anna**.\n\n* one\n* two\n\n",
+);
+
+/** Brackets, stars and quote marks by the thousand, and deep nesting. */
+export const hostileTexts: readonly string[] = [
+  ...["[", "*", ">", "]", "> ", "[[", "*a **b "].map((unit) => fill(unit)),
+  Array.from({ length: 100 }, (_, depth) => `${"  ".repeat(depth)}* a`).join("\n"),
+  Array.from({ length: 300 }, (_, depth) => `${"`".repeat(303 - depth)}quote`)
+    .join("\n")
+    .slice(0, CONTENT_CHARS_MAX),
+];
+
+/** Pieces of syntax that begin something, or look like it. */
+export const repeatedUnits: readonly string[] = [
+  ...["`", "``a`", "~~a", "**a ", "[a](", "[](", "[a](<", '[a](b "', "![a](", "[x](http://a/(", "<time:", "$$a"],
+  ...["@**a", "#**", ":a", "1️⃣", "|\n", "a|b\n-|-\n", ">\n", "> a\n", "```quote\n", "````quote\n```quote\n"],
+  ...["* a\n  ", "# ", "&", "http://a(", "a.b.c.", "a@", "- - ", " ", "#1,", "*_", "[*`", "> 1. > "],
+];

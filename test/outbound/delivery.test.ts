@@ -290,7 +290,7 @@ t.test("[S3] mails_waiting_in_memory_max: what does not fit is read again, and e
   };
   const sender = { name: null, address: "chat@example.org" };
   const log = { warn: () => t.fail(), error: () => t.fail() };
-  new Courier(bench.realm, 7, new PostOffice({ transport, sender, clock: bench.clock, log }));
+  new Courier(bench.realm, 7, new PostOffice({ transport, sender, clock: bench.clock, log }), () => "");
   const count = limits.mails_waiting_in_memory_max + limits.mail_deliveries_concurrent_max + 10;
   const logins = Array.from({ length: count + 1 }, (_, index) => {
     const login = { fingerprint: `place ${index}`, client: "Program", address: "192.0.2.7" };

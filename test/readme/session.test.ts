@@ -1,8 +1,12 @@
 /** The README's session, run as it stands: only the address and the data folder are those of a test's server. */
 import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import t from "tap";
+import { Follower } from "../support/conversation.ts";
+import { freePort } from "../support/process.ts";
+import { privateAllowed } from "../support/receiver.ts";
 import { startTestServer } from "../support/server.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -58,6 +62,29 @@ t.test("[README] the session: two calls, and the event arrives over the WebSocke
     flags: [],
     id: Number,
   });
+});
+
+t.test("[README] an invitation, and the echo bot of the examples, as pasted after the session", async (t) => {
+  const server = await startTestServer(t, privateAllowed);
+  const port = await freePort();
+  const here = (script: string) =>
+    script
+      .replaceAll("data/zuliprc", server.running.zuliprc)
+      .replaceAll("http://127.0.0.1:9991", server.url)
+      .replaceAll("5002", String(port));
+  const [, calls] = shellBlocks("A session to paste");
+  const [invitation] = shellBlocks("Somebody else comes in");
+  const [echo] = shellBlocks("Outgoing webhooks");
+  const follower = await Follower.of(server.owner);
+  const pasted = ["trap 'kill $(jobs -p)' EXIT", calls, invitation, echo, "wait"].join("\n");
+  const running = spawn("bash", ["-euo", "pipefail", "-c", here(pasted)], { cwd: root });
+  const output = text(running.stdout);
+  const { message } = await follower.until(
+    (event) => event.type === "message" && event.message.content.startsWith("Owner said"),
+  );
+  running.kill();
+  t.match(message, { subject: "lunch", content: "Owner said: is there soup?", sender_full_name: "Echo" });
+  t.match(await output, new RegExp(`"invite_link":"${server.url}/join/\\w+/"`));
 });
 
 t.test("[README] every dependency has a line that says what it is for", async (t) => {

@@ -218,6 +218,8 @@ t.test(
 t.test("[architecture] state before + events = fresh fetch, for everybody", async (t) => {
   const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
   const { bot: old } = await makeBot(keeper, "old");
+  const renamed = await createChannel(owner, "before the rename", [keeper]);
+  await keeper.patch(`/bots/${old.userId}`, { default_events_register_stream: "before the rename" });
   const queues = await Promise.all(Object.values(people).map((client) => client.register(params)));
   const { bot } = await makeBot(keeper, "young", { bot_type: 3, payload_url: "https://e.com" });
   await keeper.patch(`/bots/${bot.userId}`, { full_name: "Grown", service_interface: 2 });
@@ -234,6 +236,7 @@ t.test("[architecture] state before + events = fresh fetch, for everybody", asyn
     ),
   );
   t.equal((await owner.patch(`/users/${bot.userId}`, { new_email: "grown@example.com" })).status, 200);
+  t.equal((await owner.patch(`/streams/${renamed}`, { new_name: "after the rename" })).status, 200);
   const { bot: last } = await makeBot(member, "last");
   await member.delete(`/bots/${last.userId}`);
   for (const [index, [name, client]] of Object.entries(people).entries()) {
@@ -277,4 +280,20 @@ t.test("[S3] who would have to be told of too many bots registers again", async 
     });
     t.equal(body.code, code, `${count} more`);
   }
+});
+
+t.test("[architecture, Event log] a new bot is in the groups of its role for who is told by events, too", async (t) => {
+  const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
+  const queue = await keeper.register(params);
+  const { bot } = await makeBot(keeper, "grouped");
+  const { body } = await keeper.get("/events", {
+    queue_id: queue.queue_id,
+    last_event_id: queue.last_event_id,
+    dont_block: true,
+  });
+  const mirror = new Mirror(queue, { includesSubscribers: false, isModern: false });
+  mirror.apply(body.events);
+  const fresh = pictureOf(await keeper.register(params))["realm_user_groups"];
+  t.ok(fresh.some(({ members }: { members: number[] }) => members.includes(bot.userId)));
+  t.strictSame(mirror.picture()["realm_user_groups"], fresh);
 });

@@ -97,7 +97,12 @@ t.test("[realtime] typing: direct by `to`, in a channel by `stream_id` and `topi
   const place = { stream_id: channelId, topic: "now" };
   t.strictSame(await socket.ask({ type: "typing", op: "start", ...place }), { ...done, ref: "r2" });
   t.match(await reading.event((event) => event.message_type === "stream"), { op: "start", ...place });
-  for (const wrong of [{ op: "start" }, { op: "pause", to: [reader.userId] }, { op: "start", to: [] }]) {
+  const isMissing = { result: "error", code: "REQUEST_VARIABLE_MISSING", var_name: "to" };
+  t.match(await socket.ask({ type: "typing", op: "start" }), isMissing);
+  for (const wrong of [
+    { op: "pause", to: [reader.userId] },
+    { op: "start", to: [] },
+  ]) {
     t.match(await socket.ask({ type: "typing", ...wrong }), { result: "error", code: "BAD_REQUEST" });
   }
   socket.close();

@@ -5,6 +5,7 @@
 import t from "tap";
 import { command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { Client } from "../support/client.ts";
 import {
   createChannel,
   crowd,
@@ -42,6 +43,9 @@ t.test("[architecture] joining and leaving public channels, by oneself and by ot
     });
     await owner.delete("/users/me/subscriptions", { subscriptions: ["and another"], principals: [member.userId] });
     await member.post("/users/me/subscriptions", { subscriptions: [{ name: "before" }] });
+    // Of each other, too: a public channel that one has left says still who is in it.
+    const together = { subscriptions: ["before"], principals: [owner.userId, member.userId, other.userId] };
+    await owner.delete("/users/me/subscriptions", together);
   }),
 );
 
@@ -66,6 +70,30 @@ t.test(
     }),
 );
 
+t.test("[architecture] scheduled messages and reminders, changed, deleted and not delivered yet", (t) =>
+  watch(t, async ({ member, other }) => {
+    const later = { scheduled_delivery_timestamp: Math.floor(Date.now() / 1000) + 86_400 };
+    const draft = { type: "channel", to: await idOf(member, "before"), topic: "", content: "x", ...later };
+    const ids = [];
+    for (let count = 0; count < 3; count++) {
+      ids.push((await member.post("/scheduled_messages", draft)).body.scheduled_message_id);
+    }
+    await member.patch(`/scheduled_messages/${ids[0]}`, { type: "direct", to: [other.userId], content: "y" });
+    await member.delete(`/scheduled_messages/${ids[1]}`);
+    const message = await other.say("before", "t", "remember");
+    const reminders = [];
+    for (const note of ["a", "b"]) {
+      const answer = await member.post("/reminders", { message_id: message, note, ...later });
+      reminders.push(answer.body.reminder_id);
+    }
+    await member.delete(`/reminders/${reminders[0]}`);
+  }),
+);
+
+async function idOf(client: Client, channel: string): Promise<number> {
+  return (await client.get("/get_stream_id", { stream: channel })).body.stream_id;
+}
+
 for (const older of [false, true]) {
   const types = older ? "muted_topics" : "user_topic";
   t.test(`[behaviour 4.3] policies for topics, for clients that follow ${types}`, (t) =>
@@ -84,6 +112,16 @@ for (const older of [false, true]) {
         const places = { from: { channelId: id, topic: "old" }, to: { channelId: id, topic: "moved" } };
         const move = { ...places, isMerge: false, phase: "target" as const, afterUserId: 0 };
         await realmOf(server).dispatcher.ask(command({ actor: "realm" }, "user-topics.move", move, null));
+        // One topic, differently composed: to clients, which compare without case alone, these are two.
+        for (const topic of ["cafe\u0301 one", "cafe\u0301 two", "away"]) await set(topic, 1);
+        for (const [topic, target] of [
+          ["caf\u00e9 one", "gone"],
+          ["away", "CAF\u00c9 two"],
+        ] as const) {
+          const to = { channelId: id, topic: target };
+          const other = { ...move, from: { channelId: id, topic }, to, isMerge: true };
+          await realmOf(server).dispatcher.ask(command({ actor: "realm" }, "user-topics.move", other, null));
+        }
       },
       async () => undefined,
       older ? mirroredTypes.map((type) => (type === "user_topic" ? "muted_topics" : type)) : mirroredTypes,

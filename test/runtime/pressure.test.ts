@@ -4,6 +4,11 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
+import { CommandRunner } from "../../src/runtime/command-runner.ts";
+import type { Entry } from "../../src/runtime/entry.ts";
+import { IdempotencyKeys } from "../../src/runtime/idempotency.ts";
+import { Tickets } from "../../src/runtime/tickets.ts";
+import type { Environment } from "../../src/store/environment.ts";
 import { auditRealm } from "../support/audit.ts";
 import {
   answerOf,
@@ -43,6 +48,38 @@ t.test(
     mayWrite = true;
     t.equal(codeOf(await bench.ask(commands.post("a", "after"))), "ok");
     t.strictSame(auditRealm(bench.environment), []);
+  },
+);
+
+t.test(
+  "[M5] a write that the store fails ends the turn: it is no bug of a command, and nothing of the turn stays",
+  async (t) => {
+    const bench = await openFounded(t);
+    const { dispatcher, environment, projections } = bench.realm;
+    const { view } = dispatcher;
+    let writes = 0;
+    const failing: Environment = {
+      ...environment,
+      isWriting: true,
+      write(row) {
+        writes++;
+        if (writes > 2) throw new Error("input/output error");
+        environment.write(row);
+      },
+    };
+    const runner = new CommandRunner({
+      environment: failing,
+      projections,
+      view,
+      turn: dispatcher.ledger.turn,
+      keys: new IdempotencyKeys(environment),
+      tickets: new Tickets(dispatcher.wheel),
+    });
+    const entry: Entry = { command: commands.post("a", "half"), source: { kind: "asked" }, settle: null, claim: null };
+    t.throws(() => environment.transaction(() => runner.run(entry)), { message: "the store failed to write" });
+    t.equal(writes, 3, "some rows were written before");
+    t.equal(environment.count("messages"), 0);
+    t.strictSame(auditRealm(environment), []);
   },
 );
 

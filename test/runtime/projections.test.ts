@@ -96,7 +96,7 @@ t.test(
           sameJson(auditRealm(now.environment), []);
           sameRows(now);
         });
-        opened.clock.advance(limits.presence_persist_ms + 1000);
+        opened.clock.advance(limits.batch_persist_ms + 1000);
         await opened.idle();
         sameJson(opened.picture(), opened.rebuilt());
         for (const result of results) {

@@ -2,15 +2,13 @@
  * Durable timers fire late but once, whatever happens in between (M8); volatile ones fire once, move and can be cancelled.
  * Realms that nobody has opened are opened when they have something due.
  */
-import { copyFileSync, mkdirSync } from "node:fs";
 import t from "tap";
 import { type Command, command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
-import { RealmHost, realmFolder } from "../../src/runtime/realm-host.ts";
 import { TimerWheel } from "../../src/runtime/wheel.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
-import { RootStore } from "../../src/store/root.ts";
 import { ManualClock } from "../support/manual-clock.ts";
+import { hostOfTwo, openFolders } from "../support/realm-host.ts";
 import {
   codeOf,
   commands,
@@ -22,7 +20,7 @@ import {
   startedAt,
   turn,
 } from "../support/runtime.ts";
-import { type Teardown, temporaryFolder } from "../support/server.ts";
+import type { Teardown } from "../support/server.ts";
 
 interface Alarm {
   readonly dueAt: number;
@@ -150,50 +148,15 @@ t.test("[M5, M8] timers wait while the disk is full, and their realm still says 
   t.strictSame(contents(opened), ["waits"]);
 });
 
-/** A data folder with two realms, the second with a timer; opened realms by id. */
-async function hostOfTwo(t: Teardown, alarms: readonly Alarm[], dueHint: number | null, clock: ManualClock) {
-  const dataDir = temporaryFolder(t);
-  const root = RootStore.open(dataDir);
-  t.teardown(() => root.close());
-  for (const [id, folder] of [
-    [1, await withTimers(t, [])],
-    [2, await withTimers(t, alarms)],
-  ] as const) {
-    mkdirSync(realmFolder(dataDir, id), { recursive: true });
-    copyFileSync(`${folder}/data.mdb`, `${realmFolder(dataDir, id)}/data.mdb`);
-    root.putRealm({ id, label: id === 1 ? "" : "two", hosts: [], createdAt: 0, dueHint: id === 1 ? null : dueHint });
-  }
-  const host = new RealmHost({
-    dataDir,
-    root,
-    clock,
-    alarm: {
-      bug: () => undefined,
-      fatal: (error) => {
-        throw error;
-      },
-    },
-    acceptsWrites: () => true,
-    onOpen: () => undefined,
-  });
-  let isClosed = false;
-  const close = async () => {
-    if (!isClosed) await host.close();
-    isClosed = true;
-  };
-  t.teardown(close);
-  host.openDue();
-  return { host, root, close };
-}
-
-function openFolders(host: RealmHost): number {
-  return [...host.openRealms].length;
+/** Two realms, the second with these timers. */
+async function hostWith(t: Teardown, alarms: readonly Alarm[], dueHint: number | null, clock: ManualClock) {
+  return hostOfTwo(t, { folders: [await withTimers(t, []), await withTimers(t, alarms)], dueHint, clock });
 }
 
 t.test("[M8] a realm that is not open is opened when its hint falls due, without anybody asking for it", async (t) => {
   const clock = new ManualClock(startedAt);
   const alarms = [{ dueAt: startedAt + 90_000, content: "ring" }];
-  const { host } = await hostOfTwo(t, alarms, startedAt + 90_000, clock);
+  const { host } = await hostWith(t, alarms, startedAt + 90_000, clock);
   t.equal(openFolders(host), 1, "only the default realm at first");
   clock.advance(89_000);
   t.equal(openFolders(host), 1);
@@ -205,7 +168,7 @@ t.test(
   "[M3, M8] after a crash, realms that were open are opened again: their hints lie early, never late",
   async (t) => {
     const clock = new ManualClock(startedAt);
-    const { host, root } = await hostOfTwo(t, [{ dueAt: startedAt + 90_000, content: "ring" }], null, clock);
+    const { host, root } = await hostWith(t, [{ dueAt: startedAt + 90_000, content: "ring" }], null, clock);
     const second = host.realmOf("two.example.com");
     t.equal(codeOf(await second.dispatcher.ask(commands.post("a", "hi"))), "ok");
     const hint = root.realms().find(({ id }) => id === 2)?.dueHint ?? Number.POSITIVE_INFINITY;
@@ -215,7 +178,7 @@ t.test(
 
 t.test("[M8] a clean close leaves the time of the next timer, and none when there is none", async (t) => {
   const clock = new ManualClock(startedAt);
-  const { host, root, close } = await hostOfTwo(t, [{ dueAt: startedAt + 90_000, content: "ring" }], 0, clock);
+  const { host, root, close } = await hostWith(t, [{ dueAt: startedAt + 90_000, content: "ring" }], 0, clock);
   t.equal(openFolders(host), 2);
   await close();
   t.strictSame(
@@ -299,7 +262,7 @@ t.test(
     await bench.ask(commands.report(2, "active"));
     t.strictSame(bench.environment.get("meta", "ledger"), before, "no turn was committed");
     t.equal(bench.environment.count("presence"), 0);
-    bench.clock.advance(limits.presence_persist_ms + 200);
+    bench.clock.advance(limits.batch_persist_ms + 200);
     await bench.idle();
     t.equal(bench.environment.count("presence"), 1);
     t.strictSame(bench.environment.get("presence", 2), bench.realm.view.presence(2));

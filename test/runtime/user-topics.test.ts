@@ -52,13 +52,14 @@ t.test("[public API, update-message] policies go along with a topic that is rena
   const told = followers.map((follower) =>
     follower.ofType("user_topic").map(({ topic_name: name, visibility_policy: policy }) => [name, policy]),
   );
+  // What ends, by the spelling that the person's clients know.
   t.strictSame(told, [
     [
-      ["Before", none],
+      ["before", none],
       ["After", followed],
     ],
     [
-      ["Before", none],
+      ["before", none],
       ["After", muted],
     ],
     [["After", none]],

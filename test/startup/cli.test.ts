@@ -36,6 +36,11 @@ t.test(
   async (t) => {
     const { server, clock } = await startClockedServer(t);
     const { owner, dataDir, url } = server;
+    const realmAt = async (host: string) => {
+      const { body } = await new HostClient(owner, host).anonymous().get("/server_settings");
+      return [body.realm_name, body.realm_url];
+    };
+    t.strictSame(await realmAt("sales.example.org"), ["Colloquy", "http://sales.example.org"], "nobody's yet");
     const made = await runCli(
       t,
       dataDir,
@@ -60,10 +65,6 @@ t.test(
 
     // The server looks again at names that it does not know, once a second at most.
     clock.advance(1000);
-    const realmAt = async (host: string) => {
-      const { body } = await new HostClient(owner, host).anonymous().get("/server_settings");
-      return [body.realm_name, body.realm_url];
-    };
     for (const host of [
       "sales.example.org",
       "SALES.localhost:9991",

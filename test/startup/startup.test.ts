@@ -261,6 +261,8 @@ t.test("[start-up] every variable is checked before anything else, and the messa
     ["CAN_ACCESS_ALL_USERS_GROUP_LIMITS_PRESENCE", "1"],
     ["TOPIC_DELETION_TIMEOUT_MS", "soon"],
     ["IDLE_QUEUE_TIMEOUT_MS", "999"],
+    ["SOCKET_HEARTBEAT_S", "3"],
+    ["SOCKET_HEARTBEAT_S", "601"],
     ["STORE_FREE_BYTES_MIN", "-1"],
     ["SMTP_URL", "mail.example.org"],
     ["MAIL_FROM", "nobody"],
@@ -273,6 +275,7 @@ t.test("[start-up] every variable is checked before anything else, and the messa
   t.throws(() => readConfig({ OWNER_PASSWORD: "s3cr\n3t" }), { message: /^((?!s3cr).)*$/ }, "[S2]");
   t.throws(() => readConfig({ PORT: "x" }), BadConfig);
   t.match(readConfig({}), { host: "127.0.0.1", port: 9991, dataDir: "./data", realmName: "Colloquy" });
+  t.equal(readConfig({}).topicDeletionTimeoutMs, 50_000, "[issue 5] how long a topic deletion works for a request");
   t.strictSame(readConfig({ PORT: "", DATA_DIR: "", RATE_LIMITS: "" }), readConfig({}), "empty is absent");
   t.throws(() => Object.assign(readConfig({}), { port: 1 }), TypeError, "frozen");
   t.end();

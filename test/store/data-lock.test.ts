@@ -4,12 +4,13 @@
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { isRunning, thisProcess } from "../../src/store/data-lock.ts";
-import { storeVersion } from "../../src/store/migrations.ts";
-import { DataFolderInUse, RootStore, StoreTooNew } from "../../src/store/root.ts";
+import { StoreTooNew, storeVersion } from "../../src/store/migrations.ts";
+import { DataFolderInUse, RootStore } from "../../src/store/root.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
 const holder = fileURLToPath(new URL("lock-holder.ts", import.meta.url));
@@ -94,6 +95,29 @@ t.test(
       () => RootStore.open(folder),
       new StoreTooNew(`the data has version 99, this program knows ${storeVersion}: use the newer program`),
     );
+  },
+);
+
+t.test(
+  "[M1] a root that a power cut left half made is made anew; where there are organizations it is left alone",
+  async (t) => {
+    const whole = temporaryFolder(t);
+    await RootStore.open(whole).close();
+    const pages = readFileSync(join(whole, "root", "data.mdb")).subarray(0, 8192);
+    for (const missing of [0, 4096]) {
+      const folder = temporaryFolder(t);
+      const file = join(folder, "root", "data.mdb");
+      mkdirSync(join(folder, "root"));
+      const torn = Buffer.from(pages).fill(0, missing, missing + 512);
+      writeFileSync(file, torn);
+      const root = RootStore.open(folder);
+      t.strictSame(root.realms(), []);
+      await root.close();
+      writeFileSync(file, torn);
+      mkdirSync(join(folder, "realms"));
+      t.throws(() => RootStore.open(folder), /data\.mdb is damaged: restore a backup/);
+      t.ok(readFileSync(file).equals(torn));
+    }
   },
 );
 

@@ -4,7 +4,7 @@ import t from "tap";
 import type { MessageIndexRecord } from "../../schemas/records.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { Client } from "../support/client.ts";
-import { createChannel, personOf } from "../support/conversation.ts";
+import { createChannel, personOf, realmOf } from "../support/conversation.ts";
 import { startTestServer } from "../support/server.ts";
 
 t.test("[issue 7] a store of version 2 is upgraded when its realm opens", async (t) => {
@@ -39,4 +39,32 @@ t.test("[issue 7] a store of version 2 is upgraded when its realm opens", async 
   await again.post("/messages/flags", { op: "remove", flag: "read", messages: [id, direct.body.id] });
   const { count, mentions } = await unread();
   t.strictSame([count, mentions], [2, [id]]);
+});
+
+t.test("[issue 7] a store of version 3 lists the flags that people gave by message, too", async (t) => {
+  const first = await startTestServer(t);
+  const anna = await personOf(first, "anna");
+  const id = await first.owner.say("general", "old", "x");
+  await anna.post("/messages/flags", { op: "add", flag: "starred", messages: [id] });
+  await first.stop();
+  const folder = join(first.dataDir, "realms", "1");
+  const environment = openEnvironment(folder);
+  environment.transaction(() => {
+    for (const { key } of environment.rows("flagHolders", { limit: 100 })) environment.remove("flagHolders", key);
+    // Of a message that was deleted.
+    environment.put("messageFlags", [anna.userId, 1, id + 1], {});
+    environment.put("meta", "version", { value: 3 });
+  });
+  await environment.close();
+
+  const second = await startTestServer(t, { dataDir: first.dataDir });
+  const again = new Client(second.url, anna.account);
+  const starred = async () =>
+    (await again.register({ fetch_event_types: ["starred_messages"] }))["starred_messages"] as number[];
+  t.strictSame(await starred(), [id]);
+  const { environment: opened } = realmOf(second);
+  t.strictSame(
+    opened.rows("flagHolders", { limit: 100 }).map(({ key }) => key),
+    [[id, anna.userId, 1]],
+  );
 });

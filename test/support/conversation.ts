@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { type ChannelCreate, command } from "../../actors/commands.ts";
 import type { KeyOf, RowOf, TableName, UserRecord } from "../../schemas/records.ts";
 import { type Role, roles } from "../../schemas/types.ts";
+import { parseContent } from "../../src/domain/markdown/render.ts";
 import { hashApiKey } from "../../src/http/authentication.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import { type Answer, Client, type Params } from "./client.ts";
@@ -28,7 +29,9 @@ export function write<T extends TableName>(server: TestServer, table: T, key: Ke
   realm.environment.transaction(() => {
     realm.environment.put(table, key, row);
   });
-  realm.projections.apply({ table, key, row: row as RowOf<TableName> });
+  const delta = { table, key, row: row as RowOf<TableName> };
+  realm.projections.apply(delta);
+  realm.dispatcher.view.apply(delta);
 }
 
 export function setRealmSettings(server: TestServer, settings: Readonly<Record<string, unknown>>): void {
@@ -36,7 +39,7 @@ export function setRealmSettings(server: TestServer, settings: Readonly<Record<s
   write(server, "realm", "realm", { ...realm, settings: { ...realm.settings, ...settings } });
 }
 
-function changeUser(server: TestServer, userId: number, change: (user: UserRecord) => UserRecord): void {
+export function changeUser(server: TestServer, userId: number, change: (user: UserRecord) => UserRecord): void {
   const user = realmOf(server).view.users.get(userId);
   if (user === undefined) throw new Error(`there is no user ${userId}`);
   write(server, "users", userId, change(user));
@@ -191,4 +194,20 @@ export class Follower {
   ofType(type: string): Event[] {
     return this.events.filter((event) => event.type === type).map(({ id: _id, ...rest }) => rest);
   }
+}
+
+/** Messages by the owner, without the price of a request each. @returns their ids */
+export async function flood(
+  server: TestServer,
+  { channelId, topic, count }: { readonly channelId: number; readonly topic: string; readonly count: number },
+): Promise<number[]> {
+  const parsed = parseContent("flood", { linkifiers: [], translateEmoticons: false });
+  const params = { content: "flood", parsed, client: "test", queueId: null, localId: null, isReadBySender: true };
+  const to = { actor: "topic", channelId, topic } as const;
+  const sent = await Promise.all(
+    Array.from({ length: count }, () =>
+      realmOf(server).dispatcher.ask(command(to, "message.post", params, server.owner.userId)),
+    ),
+  );
+  return sent.map((result) => (result.kind === "ok" ? Number(result.answer["id"]) : 0));
 }

@@ -39,6 +39,15 @@ export class ManualClock implements Clock {
     return () => this.#timers.delete(timer);
   }
 
+  soon(callback: () => void): void {
+    setImmediate(callback);
+  }
+
+  /** Time passes while something is being done: what falls due fires when the clock is moved next. */
+  slip(milliseconds: number): void {
+    this.#elapsed += milliseconds;
+  }
+
   /** Moves time; what falls due on the way fires before this returns. */
   advance(milliseconds: number): void {
     const target = this.#elapsed + milliseconds;
@@ -47,12 +56,12 @@ export class ManualClock implements Clock {
       this.#timers.delete(next);
       next.callback();
     }
-    this.#elapsed = target;
+    this.#elapsed = Math.max(this.#elapsed, target);
   }
 
   /** Time passes at once, as for a machine that slept: what fell due fires afterwards, late, each timer once. */
   jump(milliseconds: number): void {
-    this.#elapsed += milliseconds;
+    this.slip(milliseconds);
     this.advance(0);
   }
 

@@ -8,6 +8,7 @@ import { unknownUserBody } from "../../src/domain/people.ts";
 import { FlagsMirror } from "./mirror-flags.ts";
 import { applyUserGroup } from "./mirror-groups.ts";
 import { rolesOf, setProfileValue } from "./mirror-people.ts";
+import { applyScheduled, scheduledPicture, scheduledTypes } from "./mirror-scheduled.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: state and events are JSON whose shape is what tests find out
 type Json = any;
@@ -33,6 +34,7 @@ export const mirroredTypes = [
   "user_settings",
   "realm_user_settings_defaults",
   "realm",
+  ...scheduledTypes,
 ];
 
 const lists = ["subscriptions", "unsubscribed", "never_subscribed"] as const;
@@ -68,6 +70,7 @@ export class Mirror {
     for (const event of events) {
       this.#appliers[event.type]?.(event);
       this.#flags.apply(event);
+      applyScheduled(this.state, event);
     }
   }
 
@@ -319,6 +322,7 @@ export function pictureOf(state: Json): Record<string, Json> {
     realm: realmPicture(state),
     user_settings: state.user_settings,
     realm_user_settings_defaults: state.realm_user_settings_defaults,
+    ...scheduledPicture(state),
   };
   for (const [name, key] of Object.entries(orders)) {
     picture[name] = [...state[name]].sort((a: Json, b: Json) => a[key] - b[key]).map((record) => plain(name, record));

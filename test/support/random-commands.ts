@@ -8,6 +8,7 @@ import { refuse } from "../../schemas/errors.ts";
 import { deleteCommand, editCommand, reactCommand } from "./message-changes.ts";
 import { groupCommands } from "./random-groups.ts";
 import { commands, startedAt } from "./runtime.ts";
+import { randomScheduled } from "./scheduled-commands.ts";
 
 export type Step =
   | { readonly kind: "batch"; readonly asked: readonly Command[] }
@@ -149,6 +150,7 @@ const durable: fc.Arbitrary<Command> = fc.oneof(
     .map(([changed, id]) => command({ actor: "realm" }, "realm.change-settings-defaults", { settings: changed }, id)),
   fc.tuple(topic, deadline, channelId).map((args) => commands.deleteTopic(...args)),
   { weight: 6, arbitrary: groupCommands },
+  { weight: 2, arbitrary: randomScheduled },
 );
 
 const throwing: fc.Arbitrary<Command> = fc.oneof(
@@ -161,7 +163,8 @@ const volatile: fc.Arbitrary<Command> = fc.oneof(
   fc.tuple(userId, fc.constantFrom("active" as const, "idle" as const)).map((args) => commands.report(...args)),
 );
 
-const anyCommand = fc.oneof(
+/** Of every durable area, refused and throwing ones among them. */
+export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 8, arbitrary: durable },
   { weight: 1, arbitrary: throwing },
   { weight: 2, arbitrary: volatile },

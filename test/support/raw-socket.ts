@@ -1,10 +1,11 @@
 /**
  * A WebSocket client on a bare TCP connection, for what a well-behaved one cannot do: stop reading, send many frames in one
- * segment, look at the handshake's answer. Text frames only; a server's frames are never masked (RFC 6455).
+ * segment or one in many, break the protocol, look at the handshake's answer. It takes text frames only.
  */
 import { randomBytes } from "node:crypto";
 import { connect, type Socket as TcpSocket } from "node:net";
 import type { Client } from "./client.ts";
+import { frameBytes, opcodes, readFrame } from "./raw-frames.ts";
 import type { Closed, Frame } from "./socket.ts";
 
 export interface Handshake {
@@ -16,13 +17,13 @@ export interface Handshake {
 
 export interface RawSocketOptions {
   readonly authorization: string;
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Beyond or instead of the usual ones; null: left out. */
+  readonly headers?: Readonly<Record<string, string | null>>;
+  /** What follows the request in the same write, before its answer. */
+  readonly early?: Buffer;
+  /** false: a client that has gone without a word. */
+  readonly answersPings?: boolean;
 }
-
-const textOpcode = 1;
-const closeOpcode = 8;
-const pingOpcode = 9;
-const pongOpcode = 10;
 
 export class RawSocket {
   /** Every text frame so far, in order. */
@@ -30,10 +31,19 @@ export class RawSocket {
   readonly handshake: Promise<Handshake>;
   /** The close frame; 1006 when the connection ended without one. */
   readonly closed: Promise<Closed>;
+  /** The TCP connection is over. */
+  readonly ended: Promise<void>;
+  /** Payloads of the server's pings and pongs so far. */
+  readonly pings: Buffer[] = [];
+  readonly pongs: Buffer[] = [];
+  /** The server has asked whether anybody is there. */
+  readonly pinged: Promise<void>;
   readonly #tcp: TcpSocket;
+  readonly #answersPings: boolean;
   readonly #waiting: { test: (frame: Frame) => boolean; resolve: (frame: Frame) => void }[] = [];
   #bytes: Buffer = Buffer.alloc(0);
   #isUpgraded = false;
+  #ping: () => void = () => undefined;
   #shake: (handshake: Handshake) => void = () => undefined;
   #end: (closed: Closed) => void = () => undefined;
 
@@ -45,11 +55,16 @@ export class RawSocket {
     this.closed = new Promise((resolve) => {
       this.#end = resolve;
     });
+    this.pinged = new Promise((resolve) => {
+      this.#ping = resolve;
+    });
+    this.#answersPings = options.answersPings ?? true;
     this.#tcp = connect({ host: hostname, port: Number(port) });
+    this.ended = new Promise((resolve) => this.#tcp.once("close", () => resolve()));
     this.#tcp.on("data", (chunk) => this.#take(chunk));
     this.#tcp.on("close", () => this.#ended());
     this.#tcp.on("error", () => undefined);
-    const headers = {
+    const headers: Record<string, string | null> = {
       Host: host,
       Upgrade: "websocket",
       Connection: "Upgrade",
@@ -58,8 +73,9 @@ export class RawSocket {
       ...(options.authorization === "" ? {} : { Authorization: options.authorization }),
       ...options.headers,
     };
-    const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-    this.#tcp.write(`GET /api/v1/events/ws HTTP/1.1\r\n${lines.join("")}\r\n`);
+    const lines = Object.entries(headers).map(([name, value]) => (value === null ? "" : `${name}: ${value}\r\n`));
+    const head = Buffer.from(`GET /api/v1/events/ws HTTP/1.1\r\n${lines.join("")}\r\n`);
+    this.#tcp.write(Buffer.concat([head, options.early ?? Buffer.alloc(0)]));
   }
 
   /** An open socket of somebody. */
@@ -72,7 +88,17 @@ export class RawSocket {
 
   /** Sends frames in one write. */
   send(...frames: readonly (object | string)[]): void {
-    this.#tcp.write(Buffer.concat(frames.map((frame) => maskedText(frame))));
+    this.write(...frames.map((frame) => frameBytes(opcodes.text, textOf(frame))));
+  }
+
+  /** Sends bytes as they are, in one write. */
+  write(...bytes: readonly Buffer[]): void {
+    this.#tcp.write(Buffer.concat(bytes));
+  }
+
+  /** Says in TCP that nothing more will come. */
+  halfClose(): void {
+    this.#tcp.end();
   }
 
   /** The first frame, past or future, that passes the test. */
@@ -125,12 +151,17 @@ export class RawSocket {
   }
 
   #handle(opcode: number, payload: Buffer): void {
-    if (opcode === pingOpcode) this.#tcp.write(masked(pongOpcode, payload));
-    if (opcode === closeOpcode) {
+    if (opcode === opcodes.ping) {
+      this.pings.push(payload);
+      this.#ping();
+      if (this.#answersPings) this.write(frameBytes(opcodes.pong, payload));
+    }
+    if (opcode === opcodes.pong) this.pongs.push(payload);
+    if (opcode === opcodes.close) {
       const code = payload.length >= 2 ? payload.readUInt16BE(0) : 1005;
       this.#end({ code, reason: payload.subarray(2).toString() });
     }
-    if (opcode !== textOpcode) return;
+    if (opcode !== opcodes.text) return;
     const frame: Frame = JSON.parse(payload.toString());
     this.frames.push(frame);
     for (const waiter of [...this.#waiting]) {
@@ -146,34 +177,6 @@ export class RawSocket {
   }
 }
 
-function maskedText(frame: object | string): Buffer {
-  return masked(textOpcode, Buffer.from(typeof frame === "string" ? frame : JSON.stringify(frame)));
-}
-
-/** A whole frame as clients send it. */
-function masked(opcode: number, payload: Buffer): Buffer {
-  const mask = randomBytes(4);
-  const length = payload.length;
-  const wide = length > 65_535 ? 8 : length > 125 ? 2 : 0;
-  const head = Buffer.alloc(2 + wide);
-  head[0] = 0x80 | opcode;
-  head[1] = 0x80 | (wide === 8 ? 127 : wide === 2 ? 126 : length);
-  if (wide === 2) head.writeUInt16BE(length, 2);
-  if (wide === 8) head.writeBigUInt64BE(BigInt(length), 2);
-  const body = Buffer.from(payload);
-  for (let index = 0; index < length; index++) body[index] = (body[index] ?? 0) ^ (mask[index % 4] ?? 0);
-  return Buffer.concat([head, mask, body]);
-}
-
-/** The first frame in the bytes, or null when it is not whole yet. */
-function readFrame(bytes: Buffer): { opcode: number; payload: Buffer; end: number } | null {
-  if (bytes.length < 2) return null;
-  const short = (bytes[1] ?? 0) & 0x7f;
-  const wide = short === 127 ? 8 : short === 126 ? 2 : 0;
-  const start = 2 + wide;
-  if (bytes.length < start) return null;
-  const length = wide === 8 ? Number(bytes.readBigUInt64BE(2)) : wide === 2 ? bytes.readUInt16BE(2) : short;
-  const end = start + length;
-  if (bytes.length < end) return null;
-  return { opcode: (bytes[0] ?? 0) & 0x0f, payload: bytes.subarray(start, end), end };
+function textOf(frame: object | string): string {
+  return typeof frame === "string" ? frame : JSON.stringify(frame);
 }

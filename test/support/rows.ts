@@ -1,16 +1,33 @@
 /** Many rows at once, in one transaction: a table that is full but for one, without as many requests (S3). */
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
+import type { Realm } from "../../src/runtime/realm.ts";
 import { realmOf } from "./conversation.ts";
 import type { TestServer } from "./server.ts";
 
-export function writeMany<T extends TableName>(
-  server: TestServer,
-  table: T,
-  rows: readonly (readonly [KeyOf<T>, RowOf<T>])[],
-): void {
-  const { environment, projections } = realmOf(server);
+export type Rows<T extends TableName> = readonly (readonly [KeyOf<T>, RowOf<T>])[];
+
+export function writeMany<T extends TableName>(server: TestServer, table: T, rows: Rows<T>): void {
+  fill(realmOf(server), table, rows);
+}
+
+/** As decided commands would: what is kept in memory follows. */
+export function fill<T extends TableName>(realm: Realm, table: T, rows: Rows<T>): void {
+  const { environment, projections, dispatcher } = realm;
   environment.transaction(() => {
     for (const [key, row] of rows) environment.put(table, key, row);
   });
-  for (const [key, row] of rows) projections.apply({ table, key, row: row as RowOf<TableName> });
+  for (const [key, row] of rows) {
+    const delta = { table, key, row: row as RowOf<TableName> };
+    projections.apply(delta);
+    dispatcher.view.apply(delta);
+  }
+}
+
+/** One row for each number from `first` on. */
+export function rowsFor<T extends TableName>(
+  count: number,
+  make: (index: number) => readonly [KeyOf<T>, RowOf<T>],
+  first = 1,
+): Rows<T> {
+  return Array.from({ length: count }, (_, index) => make(first + index));
 }

@@ -1,4 +1,4 @@
-/** Runs scenarios of the bench, tiny, against the real server, and says what each must have found: two test files share the work. */
+/** Runs scenarios of the bench, tiny, against the real server, and says what each must have found: the test files share the work. */
 import t from "tap";
 import { startProgress } from "../../bench/lib/progress.ts";
 import type { Measure, ScenarioResult } from "../../bench/lib/result.ts";
@@ -9,17 +9,25 @@ import { scenarios } from "../../bench/scenarios/all.ts";
 /** Numbers that every scenario must have found for ours and for the floor, above zero. */
 export const COUNTED: Readonly<Record<string, readonly string[]>> = {
   start: ["ready_ms", "start_cpu_ms", "idle_rss_mb", "idle_pss_mb"],
+  "start-filled": ["ready_ms", "start_cpu_ms"],
   send: ["posts_per_s", "posts_loop_delay_p99_ms", "paced_latency_p50_ms", "alone_p50_ms"],
+  cost: ["stored_2000_cpu_us", "subscribers_50_cpu_us"],
   settings: ["changes_per_s", "changes_loop_delay_p99_ms", "paced_latency_p50_ms", "alone_p50_ms"],
   status: ["changes_per_s", "changes_loop_delay_p99_ms", "paced_latency_p50_ms", "alone_p50_ms"],
   // The floor is at rest between its few transactions: its loop has no delay worth a number.
   "create-channel": ["create_mean_ms", "create_slowest_ms"],
   read: ["message_per_s", "page_per_s", "users_per_s", "message_paced_p50_ms"],
-  history: ["topic_per_s", "message_per_s", "word_per_s", "in_topic_per_s", "topic_paced_p50_ms"],
+  history: ["topic_per_s", "message_per_s", "word_per_s", "in_topic_per_s", "unread_per_s", "topic_paced_p50_ms"],
   users: ["users_per_s"],
+  register: ["register_p50_ms"],
+  "mark-read": ["mark_ms", "posts_p50_ms"],
+  "delete-topic": ["delete_s", "posts_p50_ms"],
+  disk: ["message_bytes"],
   fanout: ["deliveries_per_s", "deliveries_loop_delay_p99_ms", "paced_each_p50_ms", "paced_last_p50_ms"],
   presence: ["pings_per_s", "paced_latency_p50_ms"],
   typing: ["changes_per_s", "deliveries_per_s", "paced_each_p50_ms"],
+  mixed: ["requests_per_s", "paced_per_s", "paced_events_p50_ms", "paced_upload_p50_ms", "paced_post_p50_ms"],
+  reconnect: ["all_live_ms", "resume_p50_ms"],
   idle: ["sockets_opened_per_s", "pss_all_mb"],
   // What so few people take is lost in what else the heap does meanwhile: only the time is a number at this size.
   permissions: ["check_ns"],
@@ -28,11 +36,19 @@ export const COUNTED: Readonly<Record<string, readonly string[]>> = {
 const median = (result: ScenarioResult, key: string, side: "ours" | "floor"): number =>
   result.measures.find((measure: Measure) => measure.key === key)?.[side]?.median ?? 0;
 
-export const changes = ["start", "send", "settings", "status", "create-channel", "permissions"] as const;
-export const reads = ["read", "history", "users", "fanout", "presence", "typing", "idle"] as const;
+/** One test file each, which run beside each other. */
+export const groups = {
+  posts: ["start", "send", "settings", "status"],
+  changes: ["create-channel", "mark-read", "delete-topic", "disk", "permissions"],
+  stored: ["start-filled", "cost"],
+  reads: ["read", "history", "users", "register"],
+  push: ["fanout", "presence", "typing", "idle"],
+  clients: ["mixed", "reconnect"],
+} as const;
 
 /** Nothing is timed: counts must be above zero, and a scenario's own checks must hold. */
-export function proveScenarios(names: readonly string[]): void {
+export function proveScenarios(group: keyof typeof groups): void {
+  const names: readonly string[] = groups[group];
   const workspace = openWorkspace();
   t.teardown(() => workspace.remove());
   for (const scenario of scenarios.filter(({ name }) => names.includes(name))) {
@@ -59,7 +75,7 @@ export function proveScenarios(names: readonly string[]): void {
       }
       const plotted = result.series.flatMap((series) => series.lines.map((line) => line.points.length));
       t.ok(plotted.every((points) => points > 0));
-      t.ok(scenario.name === "start" || plotted.length > 0);
+      t.ok(scenario.name.startsWith("start") || plotted.length > 0);
       t.same(JSON.parse(JSON.stringify(result)), result, "the result survives JSON");
     });
   }

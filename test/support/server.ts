@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
-import { createLog } from "../../src/log.ts";
+import { createLog, type Log } from "../../src/log.ts";
 import type { Clock } from "../../src/runtime/clock.ts";
 import { type RunningServer, startServer } from "../../src/server.ts";
 import { Client } from "./client.ts";
@@ -28,6 +28,8 @@ export interface TestServerOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly dataDir?: string;
   readonly clock?: Clock;
+  /** Where the server's log goes; without it, nowhere. */
+  readonly log?: Log;
 }
 
 export function temporaryFolder(t: Teardown): string {
@@ -59,7 +61,7 @@ export async function startTestServer(t: Teardown, options: TestServerOptions = 
     ...options.environment,
   });
   const running = await startServer(config, {
-    log: createLog(config.logLevel),
+    log: options.log ?? createLog(config.logLevel),
     ...(options.clock === undefined ? {} : { clock: options.clock }),
     die(error) {
       throw error;

@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { Client } from "./client.ts";
-import { checkout, Program, type ServerProgram } from "./process.ts";
+import { checkout, type Environment, Program, type ServerProgram } from "./process.ts";
 import { readZuliprc, type Teardown } from "./server.ts";
 
 /** The tracer is a grandchild, so that the server is ours to signal. */
@@ -21,14 +21,18 @@ export interface TracedOptions {
   readonly file: string;
   /** strace's own, e.g. what to trace. */
   readonly flags: readonly string[];
+  readonly environment?: Environment;
+  /** Another checkout than this one. */
+  readonly cwd?: string;
 }
 
 /** Starts the server on port 0 under strace, until it says where it is. It is built before, untraced. */
-export async function startTraced(t: Teardown, { dataDir, file, flags }: TracedOptions): Promise<ServerProgram> {
-  spawnSync(process.execPath, ["build.mjs"], { cwd: checkout });
-  const environment = { PORT: "0", RATE_LIMITS: "off", DATA_DIR: dataDir };
+export async function startTraced(t: Teardown, options: TracedOptions): Promise<ServerProgram> {
+  const { dataDir, file, flags, cwd = checkout } = options;
+  spawnSync(process.execPath, ["build.mjs"], { cwd });
+  const environment = { PORT: "0", RATE_LIMITS: "off", DATA_DIR: dataDir, ...options.environment };
   const given = [...always, ...flags, "-o", file, process.execPath, "start.mjs"];
-  const program = new Program(t, "strace", given, environment);
+  const program = new Program(t, "strace", given, environment, cwd);
   const [, url = ""] = await program.printed(/is at (\S+)\n[\s\S]*Try: .*\n/);
   const { email, key } = readZuliprc(join(dataDir, "zuliprc"));
   return { program, url, owner: new Client(url, { email, key, userId: 2 }) };

@@ -37,6 +37,11 @@ const shared: readonly { readonly target: string; readonly rooms: readonly strin
     rooms: ["http", "realtime", "outbound"],
     why: "the endpoint builds the command (step 4 of a write); a courier tells how a delivery went",
   },
+  {
+    target: "src/store/folders.ts",
+    rooms: ["outbound"],
+    why: "letters that are files survive a power cut by the same flushes as the store's own",
+  },
   { target: "src/domain/view.ts", rooms: ["runtime"], why: "the runtime carries out the view that decisions read" },
 ];
 

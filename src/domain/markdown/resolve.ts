@@ -125,7 +125,7 @@ class Resolution {
   #channel(reference: Extract<Reference, { kind: "channel" | "topic" | "message" }>): string {
     const channel = this.#resolver.channel(reference.channel);
     if (channel === null) return reference.typed;
-    const path = `/#narrow/channel/${channel.id}-${encodeHash(channel.name.replaceAll(" ", "-"))}`;
+    const path = `/${channelPath(channel)}`;
     const name = `#${escapeText(channel.name)}`;
     if (reference.kind === "channel") {
       return `<a class="stream" data-stream-id="${channel.id}" href="${escapeAttribute(path)}">${name}</a>`;
@@ -134,11 +134,11 @@ class Resolution {
       reference.topic === ""
         ? `<em>${escapeText(this.#resolver.emptyTopicDisplayName)}</em>`
         : escapeText(reference.topic);
-    const topicPath = `${path}/topic/${encodeHash(reference.topic)}${reference.topic === "" ? "" : "/"}`;
     if (reference.kind === "message") {
-      const href = `${topicPath}near/${reference.messageId}`;
+      const href = `/${messagePath(channel, reference.topic, reference.messageId)}`;
       return `<a class="message-link" href="${escapeAttribute(href)}">${name} &gt; ${topic} @ 💬</a>`;
     }
+    const topicPath = `/${channelPath(channel, reference.topic)}`;
     const latest = this.#latestMessageId(channel.id, reference.topic);
     const href = latest === null ? topicPath.replace(/(?<=topic\/.+)\/$/, "") : `${topicPath}with/${latest}`;
     return `<a class="stream-topic" data-stream-id="${channel.id}" href="${escapeAttribute(href)}">${name} &gt; ${topic}</a>`;
@@ -174,6 +174,26 @@ interface Mention {
 function mention({ names, attribute, id, text, silent }: Mention): string {
   const classes = silent ? `${names} silent` : names;
   return `<span class="${classes}" ${attribute}="${id}">${silent ? "" : "@"}${escapeText(text)}</span>`;
+}
+
+/** Where clients find a channel, or with a topic, what its addresses begin with; below the organization's own address. */
+export function channelPath(channel: { readonly id: number; readonly name: string }, topic?: string): string {
+  const path = `#narrow/channel/${channel.id}-${encodeHash(channel.name.replaceAll(" ", "-"))}`;
+  return topic === undefined ? path : `${path}/topic/${encodeHash(topic)}${topic === "" ? "" : "/"}`;
+}
+
+/** Where clients find a message: the part of the topic stands there for the empty one, too. */
+export function messagePath(
+  channel: { readonly id: number; readonly name: string },
+  topic: string,
+  messageId: number,
+): string {
+  return `${channelPath(channel)}/topic/${encodeHash(topic)}/near/${messageId}`;
+}
+
+/** Where clients find a direct conversation. @param otherIds its participants, but for the reader */
+export function directPath(otherIds: readonly number[]): string {
+  return `#narrow/dm/${otherIds.join(",")}-${otherIds.length > 1 ? "group" : "dm"}`;
 }
 
 /** A part of a `#narrow` address: percent-encoding with a full stop for the percent sign. */

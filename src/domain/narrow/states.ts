@@ -35,8 +35,7 @@ function readTest({ view, reader }: Reading): Predicate {
 }
 
 function isMention(view: View, reader: UserRecord, message: MessageRecord): boolean {
-  if (isMentioned(view, reader, message)) return true;
-  return isWildcardMentioned(view, reader, message) && isReceived(view, reader, message);
+  return isMentioned(view, reader, message) || isWildcardMentioned(view, reader, message);
 }
 
 function mentionTerms({ view, reader }: Reading): string[] {

@@ -5,7 +5,7 @@ import { deleteMessage, getMessageHistory, updateMessage } from "../../../schema
 import { cutContent, parseMessage } from "../../domain/message-content.ts";
 import { canReadMessage } from "../../domain/permissions.ts";
 import { realmSetting } from "../../domain/realm-settings.ts";
-import { messageHistory } from "../../queries/message-history.ts";
+import { hiddenOrigins, messageHistory } from "../../queries/message-history.ts";
 import { bind, type Call, callerOf } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
 
@@ -43,7 +43,8 @@ export const messageChangeRoutes = [
     if (message === undefined || conversation === undefined || !canReadMessage(view, callerOf(call), message)) {
       return refuse.invalidMessage();
     }
-    const history = messageHistory(view, message, conversation, call.params.allow_empty_topic_name);
+    const hidden = hiddenOrigins(view, callerOf(call), message);
+    const history = messageHistory(view, message, conversation, call.params.allow_empty_topic_name, hidden);
     return ok({ message_history: history });
   }),
 ];

@@ -6,10 +6,12 @@ import { checkMessagesMatchNarrow, getMessage, getMessages, getStreamTopics } fr
 import type { MessageRecord, UserRecord } from "../../../schemas/records.ts";
 import { lookUp } from "../../domain/look-up.ts";
 import { type Narrowed, readNarrow, termsOf } from "../../domain/narrow.ts";
-import { canReadMessage, hasContentAccess } from "../../domain/permissions.ts";
+import { canAccessAllUsers, canReadMessage, hasContentAccess } from "../../domain/permissions.ts";
+import { ReadState } from "../../domain/read-state.ts";
 import { isForSpectators, isSpectator, spectator } from "../../domain/spectator.ts";
 import type { View } from "../../domain/view.ts";
 import { channelTopics } from "../../queries/channel-topics.ts";
+import { messageJson, rawContentJson } from "../../queries/encoded-messages.ts";
 import { firstUnread } from "../../queries/first-unread.ts";
 import { firstMessageSince } from "../../queries/message-anchors.ts";
 import { type Fetched, type FetchRange, fetchMessages, MessageWalk } from "../../queries/message-fetch.ts";
@@ -36,14 +38,16 @@ export const messageFetchRoutes = [
       clientGravatar: params.client_gravatar,
       allowEmptyTopicName: params.allow_empty_topic_name,
     });
-    let isAbandoned = false;
-    call.onAbort(() => {
-      isAbandoned = true;
-    });
-    const walk = new MessageWalk(view, reader, narrowed, () => isAbandoned);
-    return params.message_ids === undefined
-      ? fetchRange(walk, params, show, (anchor) => anchorId(anchor, { view, reader, narrowed, walk }))
-      : fetchByIds(view, reader, narrowed, params, show);
+    const isAbandoned = watchOf(call);
+    if (params.message_ids !== undefined) {
+      return fetchByIds(
+        new MessageWalk(view, reader, { ...narrowed, includesHistory: true }, isAbandoned),
+        params,
+        show,
+      );
+    }
+    const walk = new MessageWalk(view, reader, narrowed, isAbandoned);
+    return fetchRange(walk, params, show, (anchor) => anchorId(anchor, { view, reader, narrowed, walk }));
   }),
 
   bind(getMessage, (call) => {
@@ -54,23 +58,31 @@ export const messageFetchRoutes = [
     const isReadable = message !== undefined && canReadMessage(view, reader, message);
     // Who may see it is for the public to know, what there is besides is not (S1).
     if (!isReadable) return isSpectator(reader) ? refuse.notLoggedIn() : refuse.invalidMessage();
-    const body = messageForReader(view, reader, message, {
+    const options = {
       applyMarkdown: call.params.apply_markdown,
       allowEmptyTopicName: call.params.allow_empty_topic_name,
       clientGravatar: true,
-    });
+    };
+    if (mayKnowEverybody(view, reader)) {
+      const json = messageJson(view, reader, message, options, new ReadState(view, reader.id));
+      if (json === undefined) return refuse.invalidMessage();
+      return encoded(`"message":${json},"raw_content":${rawContentJson(message)}`);
+    }
+    const body = messageForReader(view, reader, message, options);
     return body === undefined ? refuse.invalidMessage() : ok({ message: body, raw_content: message.content });
   }),
 
-  bind(checkMessagesMatchNarrow, (call) => {
+  bind(checkMessagesMatchNarrow, async (call) => {
     const { view } = call.realm;
     const reader = callerOf(call);
     const narrowed = readNarrow(view, reader, termsOf(call.params.narrow));
     if ("kind" in narrowed) return narrowed;
-    if (call.params.msg_ids.length > limits.messages_per_fetch_max) return tooMany();
+    const ids = call.params.msg_ids;
+    if (ids.length > limits.messages_per_fetch_max) return tooMany();
     // Only what was received, whatever the narrow says of history (behaviour 2.9).
-    const walk = new MessageWalk(view, reader, { ...narrowed, includesHistory: false }, () => false);
-    const matching = call.params.msg_ids.flatMap((id) => walk.at(id) ?? []);
+    const walk = new MessageWalk(view, reader, { ...narrowed, includesHistory: false }, watchOf(call));
+    const matching = await walk.these([...new Set(ids)]);
+    if (matching === null) return tooLong();
     const entries = matching.map((message) => [
       String(message.id),
       matchFields(view, reader, message, narrowed.search, false),
@@ -93,17 +105,45 @@ function readerOf(call: Call): UserRecord | Refusal {
   return call.caller ?? checkSpectator(call.realm.view, null) ?? spectator;
 }
 
-type Show = (messages: readonly MessageRecord[]) => Record<string, unknown>[];
+/** Whether the caller has hung up. */
+function watchOf(call: Call): () => boolean {
+  let isAbandoned = false;
+  call.onAbort(() => {
+    isAbandoned = true;
+  });
+  return () => isAbandoned;
+}
+
+/** The answer with these messages and the other fields. */
+type Show = (messages: readonly MessageRecord[], others: Readonly<Record<string, unknown>>) => Handled;
 
 /** Where something is searched for, each message says where it was found. */
 function shower(view: View, reader: UserRecord, { search }: Narrowed, options: MessageOptions): Show {
-  return (messages) =>
-    messages.flatMap((message) => {
+  if (search === null && mayKnowEverybody(view, reader)) {
+    return (messages, others) => {
+      const state = new ReadState(view, reader.id);
+      const shown = messages.flatMap((message) => messageJson(view, reader, message, options, state) ?? []);
+      return encoded(`"messages":[${shown.join(",")}],${JSON.stringify(others).slice(1, -1)}`);
+    };
+  }
+  return (messages, others) => {
+    const shown = messages.flatMap((message) => {
       const body = messageForReader(view, reader, message, options);
       if (body === undefined) return [];
       const match = search === null ? {} : matchFields(view, reader, message, search, options.allowEmptyTopicName);
       return [{ ...body, ...match }];
     });
+    return ok({ messages: shown, ...others });
+  };
+}
+
+/** What is shown to others is looked through on its way out (domain/unknown-people.ts), and for that must not be encoded yet. */
+function mayKnowEverybody(view: View, reader: UserRecord): boolean {
+  return !isSpectator(reader) && canAccessAllUsers(view, reader);
+}
+
+function encoded(fields: string): Handled {
+  return { kind: "encoded", fields };
 }
 
 /** Larger than any id; what `newest` stands for (behaviour 5.4). */
@@ -119,8 +159,7 @@ async function fetchRange(
   if ("kind" in asked) return asked;
   const anchor = await idOf(asked.anchor);
   const fetched: Fetched = await fetchMessages(walk, { ...asked, anchor });
-  return ok({
-    messages: show(fetched.messages),
+  return show(fetched.messages, {
     anchor,
     found_anchor: fetched.foundAnchor,
     found_oldest: anchor === 0 || fetched.foundOldest,
@@ -131,23 +170,23 @@ async function fetchRange(
 
 const notWithIds = ["anchor", "include_anchor", "num_after", "num_before", "use_first_unread_anchor"] as const;
 
-function fetchByIds(view: View, reader: UserRecord, narrowed: Narrowed, params: FetchParams, show: Show): Handled {
+async function fetchByIds(walk: MessageWalk, params: FetchParams, show: Show): Promise<Handled> {
   const others = notWithIds.filter((name) => params[name] !== undefined);
   if (others.length > 0) return refuse.parameterCombination([...others, "message_ids"].sort());
   const ids = [...new Set(params.message_ids)].sort((a, b) => a - b);
   if (ids.length > limits.messages_per_fetch_max) return tooMany();
-  const walk = new MessageWalk(view, reader, { ...narrowed, includesHistory: true }, () => false);
-  return ok({
-    messages: show(ids.flatMap((id) => walk.at(id) ?? [])),
-    found_anchor: false,
-    found_oldest: false,
-    found_newest: false,
-    history_limited: false,
-  });
+  const messages = await walk.these(ids);
+  if (messages === null) return tooLong();
+  return show(messages, { found_anchor: false, found_oldest: false, found_newest: false, history_limited: false });
 }
 
 function tooMany(): Refusal {
   return refuse.badRequest(`Too many messages requested (maximum ${limits.messages_per_fetch_max}).`);
+}
+
+/** Who names messages is told of no part of them: what is missing would look as if it were gone. */
+function tooLong(): Refusal {
+  return refuse.badRequest(`Messages too long for one answer (maximum ${limits.fetch_characters_max} characters).`);
 }
 
 /** An id, or what says which. */

@@ -4,13 +4,20 @@ import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { fold } from "../../../schemas/fold.ts";
 import { limits } from "../../../schemas/limits.ts";
-import { setTypingStatus, updatePresence } from "../../../schemas/presence.ts";
+import {
+  getPresence,
+  getUserPresence,
+  setTypingStatus,
+  setTypingStatusForMessageEdit,
+  updatePresence,
+} from "../../../schemas/presence.ts";
 import type { UserRecord } from "../../../schemas/records.ts";
 import { userSetting } from "../../../schemas/user-settings.ts";
+import { directAddress } from "../../domain/post-address.ts";
 import { nextPresence } from "../../domain/presence.ts";
 import { meantTopic } from "../../domain/topics.ts";
-import { presenceState } from "../../queries/presence.ts";
-import { bind, callerOf } from "../../runtime/calls.ts";
+import { presenceOf, presenceState } from "../../queries/presence.ts";
+import { bind, callerOf, hostOf } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
 import type { Realm } from "../../runtime/realm.ts";
 
@@ -27,9 +34,12 @@ export function presenceRoutes(options: PresenceRouteOptions) {
       const { status } = params;
       if (status !== "active" && status !== "idle") return refuse.badRequest(`Invalid status: ${status}`);
       await record(realm, caller, status);
+      if (params.new_user_input && userSetting(caller, "presence_enabled")) {
+        realm.dispatcher.batches.inputSeen(caller.id, realm.view.now);
+      }
       if (params.ping_only) return ok({ presence_last_update_id: params.last_update_id ?? -1 });
       const isModern = params.last_update_id !== undefined || params.slim_presence;
-      const state = presenceState(realm.view, realm.projections.presence.all(), caller, {
+      const state = presenceState(realm.view, realm.projections.presence, caller, {
         lastUpdateId: params.last_update_id ?? null,
         historyDays: params.history_limit_days ?? limits.presence_history_days,
         isModern,
@@ -38,12 +48,34 @@ export function presenceRoutes(options: PresenceRouteOptions) {
       return ok({ ...state });
     }),
 
+    bind(getPresence, (call) => {
+      const { view, projections } = call.realm;
+      const { presences, server_timestamp } = presenceState(view, projections.presence, callerOf(call), {
+        lastUpdateId: null,
+        historyDays: limits.presence_history_days,
+        isModern: false,
+        limitsToAccessible: options.limitsToAccessible,
+      });
+      return ok({ presences, server_timestamp });
+    }),
+
+    bind(getUserPresence, (call) => {
+      const found = presenceOf(call.realm.view, callerOf(call), call.params.user_id_or_email, hostOf(call));
+      return "presence" in found ? ok(found) : found;
+    }),
+
     bind(setTypingStatus, (call) => {
       const sender = callerOf(call);
       const target = readTarget(call.realm, sender, call.params);
       if (isRefusal(target)) return target;
       const type = call.params.op === "start" ? "typing.start" : "typing.stop";
       return call.realm.dispatcher.ask(command(typingAddress(target), type, { target }, sender.id));
+    }),
+
+    bind(setTypingStatusForMessageEdit, (call) => {
+      const target = { kind: "edit", messageId: call.params.message_id } as const;
+      const type = call.params.op === "start" ? "typing.start" : "typing.stop";
+      return call.realm.dispatcher.ask(command(typingAddress(target), type, { target }, callerOf(call).id));
     }),
   ];
 }
@@ -68,17 +100,25 @@ function readTarget(
   params: ParamsOf<typeof setTypingStatus>,
 ): TypingTarget | Refusal {
   if (params.type === "channel" || params.type === "stream") {
-    if (params.stream_id === undefined) return refuse.badRequest("Missing channel ID");
-    if (params.topic === undefined) return refuse.badRequest("Missing 'topic' argument");
-    return { kind: "channel", channelId: params.stream_id, topic: meantTopic(realm.view, params.topic) };
+    const channelId = params.stream_id ?? (params.type === "stream" ? olderChannel(params.to) : undefined);
+    if (channelId === undefined) return refuse.badRequest("Missing channel ID");
+    if (params.topic === undefined) return refuse.missing("topic");
+    return { kind: "channel", channelId, topic: meantTopic(realm.view, params.topic) };
   }
-  if (params.to === undefined) return refuse.badRequest("Missing 'to' argument");
-  const to = Array.isArray(params.to) ? params.to : [params.to];
-  if (to.length === 0) return refuse.badRequest("Empty 'to' list");
-  return { kind: "direct", userIds: [...new Set([...to, sender.id])].sort((a, b) => a - b) };
+  if (params.to === undefined) return refuse.missing("to");
+  if (Array.isArray(params.to) && params.to.length === 0) return refuse.badRequest("Empty 'to' list");
+  const address = directAddress(realm.view, sender, params.to);
+  return "kind" in address ? address : { kind: "direct", userIds: address.userIds };
+}
+
+/** Where clients of before level 215 put the channel's id. */
+function olderChannel(to: ParamsOf<typeof setTypingStatus>["to"]): number | undefined {
+  const target = Array.isArray(to) && to.length === 1 ? to[0] : to;
+  return typeof target === "number" ? target : undefined;
 }
 
 function typingAddress(target: TypingTarget): Address {
+  if (target.kind === "edit") return { actor: "typing", conversation: `edit:${target.messageId}` };
   const conversation =
     target.kind === "direct" ? `direct:${target.userIds.join(",")}` : `${target.channelId}:${fold(target.topic)}`;
   return { actor: "typing", conversation };

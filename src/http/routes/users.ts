@@ -24,7 +24,7 @@ import { encodedUsers } from "../../queries/encoded-users.ts";
 import { newestReceived } from "../../queries/messages.ts";
 import { profileData } from "../../queries/profile-data.ts";
 import { checkSpectator, knownMembers, type MemberOptions, memberBody, membersWithIds } from "../../queries/users.ts";
-import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts";
+import { bind, type Call, callerOf, type Handled, hostOf } from "../../runtime/calls.ts";
 import { type AskResult, ok } from "../../runtime/entry.ts";
 import type { Passwords } from "../passwords.ts";
 import { readProfileData } from "./profile-fields.ts";
@@ -121,11 +121,6 @@ function giveUser(call: Call<OneUserParams>, user: UserRecord | undefined, hidde
   if (user === undefined) return refuse.noSuchUser();
   if (!canAccessUser(view, caller, user)) return hidden;
   return ok({ user: memberBody(view, user, caller, optionsOf(call.params)) });
-}
-
-/** What the caller calls this server, without port. */
-function hostOf(call: Call): string {
-  return call.siteUrl.replace(/^https?:\/\//, "").replace(/:\d+$/, "");
 }
 
 interface ChangeParams {

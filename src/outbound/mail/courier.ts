@@ -7,76 +7,38 @@ import { command } from "../../../actors/commands.ts";
 import { limits } from "../../../schemas/limits.ts";
 import type { MailRecord } from "../../../schemas/records.ts";
 import type { Realm } from "../../runtime/realm.ts";
+import { Lane } from "../lane.ts";
 import type { Delivery, Origin, PostOffice } from "./post-office.ts";
 
 export class Courier {
   readonly #realm: Realm;
   readonly #office: PostOffice;
   readonly #origin: Origin;
-  /** Due and not yet handed over. */
-  readonly #waiting = new Set<number>();
-  /** Handed over, until the row says what became of it. */
-  readonly #busy = new Set<number>();
-  /** Where to go on reading rows when nothing waits; null: all that is due is known. */
-  #unreadFrom: number | null = 0;
+  readonly #lane: Lane<MailRecord>;
 
-  constructor(realm: Realm, id: number, office: PostOffice) {
+  /** @param site the organization's address, asked for when a mail is written */
+  constructor(realm: Realm, id: number, office: PostOffice, site: () => string) {
     this.#realm = realm;
     this.#office = office;
     const { label, createdAt } = realm.view.realm;
-    this.#origin = { id, name: `${id}:${label}:${createdAt}` };
-    realm.dispatcher.observers.observe("mails", (deltas) => {
-      for (const { key, row } of deltas) this.#noticed(key as number, row as MailRecord | null);
-      this.#handOver();
+    this.#origin = { id, name: `${id}:${label}:${createdAt}`, site };
+    this.#lane = new Lane({
+      now: () => realm.view.now,
+      read: (start, limit) => realm.view.rows("mails", { start, limit }).map(({ key, row }) => ({ id: key, row })),
+      waitingMax: limits.mails_waiting_in_memory_max,
+      concurrentMax: limits.mail_deliveries_concurrent_max,
+      carry: (mailId) => void this.#carry(mailId),
     });
-    this.#handOver();
-  }
-
-  #noticed(id: number, row: MailRecord | null): void {
-    const isDue = row !== null && this.#isDue(row);
-    if (!isDue) {
-      this.#busy.delete(id);
-      this.#waiting.delete(id);
-    } else if (!this.#busy.has(id)) this.#wait(id);
-  }
-
-  #isDue({ dueAt }: MailRecord): boolean {
-    return dueAt <= this.#realm.view.now;
-  }
-
-  /** Memory is bounded: rows that do not fit are read again when there is room. */
-  #wait(id: number): void {
-    if (this.#waiting.size < limits.mails_waiting_in_memory_max) this.#waiting.add(id);
-    else this.#unreadFrom = Math.min(this.#unreadFrom ?? id, id);
-  }
-
-  #handOver(): void {
-    while (this.#busy.size < limits.mail_deliveries_concurrent_max) {
-      const id = this.#next();
-      if (id === undefined) return;
-      this.#busy.add(id);
-      void this.#carry(id);
-    }
-  }
-
-  #next(): number | undefined {
-    while (this.#waiting.size === 0 && this.#unreadFrom !== null) this.#read(this.#unreadFrom);
-    const [id] = this.#waiting;
-    if (id !== undefined) this.#waiting.delete(id);
-    return id;
-  }
-
-  #read(start: number): void {
-    const limit = limits.mails_waiting_in_memory_max;
-    const rows = this.#realm.view.rows("mails", { start, limit });
-    const last = rows.at(-1);
-    this.#unreadFrom = rows.length < limit || last === undefined ? null : last.key + 1;
-    for (const { key, row } of rows) if (this.#isDue(row) && !this.#busy.has(key)) this.#waiting.add(key);
+    realm.dispatcher.observers.observe("mails", (deltas) => {
+      for (const { key, row } of deltas) this.#lane.noticed(key as number, row as MailRecord | null);
+      this.#lane.handOver();
+    });
+    this.#lane.handOver();
   }
 
   async #carry(id: number): Promise<void> {
     const mail = this.#realm.view.row("mails", id);
-    if (mail === undefined) this.#busy.delete(id);
+    if (mail === undefined) this.#lane.noticed(id, null);
     else this.#report(mail, await this.#office.deliver(mail, this.#origin));
   }
 

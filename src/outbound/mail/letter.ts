@@ -4,9 +4,10 @@
  */
 import { createHash } from "node:crypto";
 import { Eta } from "eta";
-import { type MailTemplate, mailTemplates } from "../../../schemas/mails.ts";
+import { type MailData, type MailTemplate, mailTemplates } from "../../../schemas/mails.ts";
 import type { MailRecord } from "../../../schemas/records.ts";
-import { greeting, signature, templates } from "./templates.ts";
+import { type MailContent, mailContent } from "./mail-html.ts";
+import { greeting, quoteHeading, signature, templates, tooLong } from "./templates.ts";
 
 /** Who writes. `name` null: the organization's. */
 export interface Sender {
@@ -50,21 +51,35 @@ function fill(eta: Eta, template: string, data: object): string {
   return render.call(eta, data);
 }
 
-/** @param origin names the organization among all: part of the Message-ID. @throws Unwritable */
-export function writeLetter(mail: MailRecord, origin: string, sender: Sender): Letter {
+/**
+ * @param origin names the organization among all: part of the Message-ID
+ * @param site its address on the web, without a slash at the end
+ * @throws Unwritable
+ */
+export function writeLetter(mail: MailRecord, origin: string, sender: Sender, site: string): Letter {
   if (!Object.hasOwn(mailTemplates, mail.template)) throw new Unwritable("unknown template");
   if (/[\p{Cc}\s]/u.test(mail.to)) throw new Unwritable("unusable address");
   const { data } = mail;
-  const given = { ...data, time: timeText(data["at"], data["timezone"]) };
-  const { subject, paragraphs, link } = templates[mail.template as MailTemplate];
-  const parts = (eta: Eta) => [greeting, ...paragraphs].map((one) => fill(eta, one, given)).filter((one) => one !== "");
+  const given = { ...data, time: timeText(data["at"], data["timezone"]), site };
+  const { subject, paragraphs, link, quotesMessages } = templates[mail.template as MailTemplate];
+  const quotes = quotesMessages === true ? quotesOf(data as MailData<"missed-messages">, site) : [];
+  const parts = (eta: Eta) => paragraphs.map((one) => fill(eta, one, given)).filter((one) => one !== "");
   const url = link === undefined ? "" : fill(forText, link, given);
   return {
     from: { name: oneLine(sender.name ?? String(data["realmName"])), address: sender.address },
     to: { name: oneLine(String(data["fullName"])), address: mail.to },
     subject: oneLine(fill(forText, subject, given)),
-    text: textBody([...parts(forText), url], fill(forText, signature, given)),
-    html: htmlBody(parts(forHtml), url, fill(forHtml, signature, given)),
+    text: textBody(
+      [fill(forText, greeting, given), ...quotes.map(({ text }) => text), ...parts(forText), url],
+      fill(forText, signature, given),
+    ),
+    html: fill(forHtml, page, {
+      greeting: fill(forHtml, greeting, given),
+      quotes: quotes.map(({ html }) => html),
+      parts: parts(forHtml),
+      url,
+      signed: fill(forHtml, signature, given),
+    }),
     messageId: messageIdOf(mail, origin, sender),
     date: new Date(mail.createdAt),
     // RFC 3834: no vacation notes in answer.
@@ -81,15 +96,25 @@ function textBody(parts: readonly string[], signed: string): string {
   return `${parts.filter((part) => part !== "").join("\n\n")}\n\n-- \n${signed}\n`;
 }
 
+/** Everything but `url` is HTML already. */
 const page =
   '<!doctype html><html lang="en"><head><meta charset="utf-8"></head><body style="font-family:sans-serif">' +
+  '<p style="white-space:pre-line"><%~ it.greeting %></p>' +
+  "<% for (const one of it.quotes) { %><%~ one %><% } %>" +
   '<% for (const one of it.parts) { %><p style="white-space:pre-line"><%~ one %></p><% } %>' +
   '<% if (it.url) { %><p><a href="<%= it.url %>"><%= it.url %></a></p><% } %>' +
   '<p style="color:#666"><%~ it.signed %></p></body></html>\n';
 
-/** @param parts escaped already, as `signed` */
-function htmlBody(parts: readonly string[], url: string, signed: string): string {
-  return fill(forHtml, page, { parts, url, signed });
+const quote = '<p style="color:#666"><%~ it.heading %></p><blockquote><%~ it.html %></blockquote>';
+
+/** What was written, each message below who wrote it and when. */
+function quotesOf({ messages, timezone }: MailData<"missed-messages">, site: string): MailContent[] {
+  return messages.map(({ sender, sentAt, html: rendered }) => {
+    const given = { sender: oneLine(sender), time: timeText(sentAt, timezone) };
+    const content = rendered === null ? { html: `<p>${tooLong}</p>`, text: tooLong } : mailContent(rendered, site);
+    const text = `${fill(forText, quoteHeading, given)}:\n${content.text.replaceAll(/^/gm, "    ")}`;
+    return { text, html: fill(forHtml, quote, { heading: fill(forHtml, quoteHeading, given), html: content.html }) };
+  });
 }
 
 /** The same for every delivery of one mail, and for no other mail of any organization. */

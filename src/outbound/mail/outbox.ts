@@ -3,16 +3,21 @@
  * whole or not at all, and after a power cut, too: temporary file, fsync, rename, fsync of the folder. Nobody else may read it.
  */
 import { mkdir, open, rename } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
+import { flushFolder } from "../../store/folders.ts";
 import { confined, loadNodemailer, type MailTransport } from "./transport.ts";
 
 export function outboxTransport(folder: string): MailTransport {
+  let isLaid = false;
   return {
     async send({ name, letter }) {
       const createTransport = await loadNodemailer();
       const composer = createTransport({ streamTransport: true, buffer: true, newline: "windows", ...confined });
       const { message } = await composer.sendMail({ ...letter });
       await mkdir(folder, { recursive: true, mode: 0o700 });
+      // Once per process: its own name is an entry, too.
+      if (!isLaid) await flushFolder(dirname(folder));
+      isLaid = true;
       await writeWhole(folder, `${name}.eml`, message as Buffer);
     },
     close: () => undefined,
@@ -30,10 +35,5 @@ async function writeWhole(folder: string, name: string, bytes: Buffer): Promise<
     await file.close();
   }
   await rename(draft, join(folder, name));
-  const directory = await open(folder, "r");
-  try {
-    await directory.sync();
-  } finally {
-    await directory.close();
-  }
+  await flushFolder(folder);
 }

@@ -5,6 +5,7 @@
 import { limits } from "../../../schemas/limits.ts";
 import type { MailRecord } from "../../../schemas/records.ts";
 import type { Clock } from "../../runtime/clock.ts";
+import { Gate } from "../gate.ts";
 import { type Sender, Unwritable, writeLetter } from "./letter.ts";
 import type { MailTransport } from "./transport.ts";
 
@@ -27,6 +28,8 @@ export interface Origin {
   readonly id: number;
   /** Like no other's, in Message-IDs. */
   readonly name: string;
+  /** Its address on the web, without a slash at the end. */
+  site(): string;
 }
 
 export type Delivery =
@@ -39,69 +42,31 @@ export class PostOffice {
   readonly log: MailLog;
   readonly #transport: MailTransport;
   readonly #sender: Sender;
-  readonly #clock: Clock;
-  readonly #running = new Set<AbortController>();
-  #waiting: (() => void)[] = [];
-  #quietWaiters: (() => void)[] = [];
-  #isClosed = false;
+  readonly #gate: Gate;
 
   constructor(options: PostOfficeOptions) {
     this.log = options.log;
     this.#transport = options.transport;
     this.#sender = options.sender;
-    this.#clock = options.clock;
-  }
-
-  /** Waits for its turn: each courier has a few mails here at most, so the queue is bounded by the number of open realms. */
-  async deliver(mail: MailRecord, origin: Origin): Promise<Delivery> {
-    while (!this.#isClosed && this.#running.size >= limits.mail_deliveries_concurrent_max) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
-    if (this.#isClosed) return { kind: "interrupted" };
-    const deadline = new AbortController();
-    this.#running.add(deadline);
-    const cancel = this.#clock.after(limits.mail_delivery_ms_max, () => deadline.abort());
-    try {
-      await this.#send(mail, origin, deadline.signal);
-      return { kind: "taken" };
-    } catch (error) {
-      return this.#isClosed ? { kind: "interrupted" } : failure(error, deadline.signal.aborted);
-    } finally {
-      cancel();
-      this.#finished(deadline);
-    }
-  }
-
-  /** Ends with the deadline, whatever the transport does. */
-  #send(mail: MailRecord, origin: Origin, signal: AbortSignal): Promise<void> {
-    const letter = writeLetter(mail, origin.name, this.#sender);
-    const sent = this.#transport.send({ name: `${origin.id}-${mail.id}`, letter, signal });
-    const ended = new Promise<never>((_resolve, reject) => {
-      signal.addEventListener("abort", () => reject(new Error("took too long")), { once: true });
+    this.#gate = new Gate({
+      clock: options.clock,
+      concurrentMax: limits.mail_deliveries_concurrent_max,
+      msMax: limits.mail_delivery_ms_max,
+      drainMsMax: limits.mail_drain_ms_max,
     });
-    return Promise.race([sent, ended]);
   }
 
-  #finished(deadline: AbortController): void {
-    this.#running.delete(deadline);
-    this.#waiting.shift()?.();
-    if (this.#running.size === 0) for (const waiter of this.#quietWaiters.splice(0)) waiter();
+  async deliver(mail: MailRecord, origin: Origin): Promise<Delivery> {
+    const passed = await this.#gate.pass(async (signal) => {
+      const letter = writeLetter(mail, origin.name, this.#sender, origin.site());
+      await this.#transport.send({ name: `${origin.id}-${mail.id}`, letter, signal });
+    });
+    if (passed.kind === "done") return { kind: "taken" };
+    return passed.kind === "interrupted" ? passed : failure(passed.error, passed.isLate);
   }
 
-  /** Takes no more, gives what is on its way a moment, and drops it then: what was not taken goes out after the next start. */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    for (const waiter of this.#waiting.splice(0)) waiter();
-    if (this.#running.size > 0) {
-      await new Promise<void>((resolve) => {
-        const cancel = this.#clock.after(limits.mail_drain_ms_max, resolve);
-        this.#quietWaiters.push(() => {
-          cancel();
-          resolve();
-        });
-      });
-    }
-    for (const deadline of this.#running) deadline.abort();
+    await this.#gate.close();
     this.#transport.close();
   }
 }

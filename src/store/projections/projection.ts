@@ -1,6 +1,6 @@
 /**
  * A projection is what a realm keeps in memory of some tables. It is changed by the same deltas that the store was
- * given, right after a command's nested transaction returned (M9), and rebuilt from the rows when a realm opens.
+ * given, right after a command's writes (M9), and rebuilt from the rows when a realm opens.
  */
 import type { RowOf, TableName } from "../../../schemas/records.ts";
 

@@ -1,5 +1,5 @@
-/** Event queues by id and by person (realtime.md), the realm's own row, and presence (E4). */
-import type { PresenceRecord, QueueRecord, RealmRecord } from "../../../schemas/records.ts";
+/** Event queues by id and by person (realtime.md), and the realm's own row. */
+import type { QueueRecord, RealmRecord } from "../../../schemas/records.ts";
 import { type Delta, type Projection, sortedEntries } from "./projection.ts";
 
 const none: ReadonlySet<string> = new Set();
@@ -63,37 +63,5 @@ export class RealmProjection implements Projection {
 
   picture(): unknown {
     return this.#record;
-  }
-}
-
-/** Latest presence of everybody. Volatile reports change it at once; rows follow in batches (E4). */
-export class PresenceProjection implements Projection {
-  readonly tables = ["presence"] as const;
-  readonly #byUser = new Map<number, PresenceRecord>();
-
-  apply(delta: Delta): void {
-    const userId = delta.key as number;
-    const after = delta.row as PresenceRecord | null;
-    if (after === null) {
-      this.#byUser.delete(userId);
-      return;
-    }
-    // Re-inserted at the end, so that the map runs in order of update ids: a poll reads its tail only.
-    const before = this.#byUser.get(userId);
-    if (before !== undefined && before.updateId >= after.updateId) return;
-    this.#byUser.delete(userId);
-    this.#byUser.set(userId, after);
-  }
-
-  get(userId: number): PresenceRecord | undefined {
-    return this.#byUser.get(userId);
-  }
-
-  all(): Iterable<PresenceRecord> {
-    return this.#byUser.values();
-  }
-
-  picture(): unknown {
-    return sortedEntries(this.#byUser);
   }
 }

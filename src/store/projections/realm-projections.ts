@@ -7,10 +7,12 @@ import { ChannelsProjection, SubscriptionsProjection } from "./channels.ts";
 import { RealmEmojiProjection } from "./emoji.ts";
 import { GroupsProjection } from "./groups.ts";
 import { LinkifiersProjection } from "./linkifiers.ts";
+import { MailWishesProjection } from "./mail-wishes.ts";
 import { PeopleVersions } from "./people-versions.ts";
+import { PresenceProjection } from "./presence.ts";
 import { ProfilesProjection } from "./profiles.ts";
 import type { Delta, Projection } from "./projection.ts";
-import { PresenceProjection, QueuesProjection, RealmProjection } from "./queues.ts";
+import { QueuesProjection, RealmProjection } from "./queues.ts";
 import { ApiKeysProjection, UsersProjection } from "./users.ts";
 
 export class RealmProjections {
@@ -27,6 +29,7 @@ export class RealmProjections {
   readonly alertWords = new AlertWordsProjection();
   readonly profiles = new ProfilesProjection();
   readonly linkifiers = new LinkifiersProjection();
+  readonly mailWishes = new MailWishesProjection();
   readonly peopleVersions = new PeopleVersions();
   readonly #byTable = new Map<TableName, Projection[]>();
   readonly #counted = new Set<TableName>(this.peopleVersions.tables);
@@ -56,6 +59,7 @@ export class RealmProjections {
       this.alertWords,
       this.profiles,
       this.linkifiers,
+      this.mailWishes,
     ];
   }
 

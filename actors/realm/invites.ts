@@ -1,0 +1,152 @@
+/**
+ * Invitations that are made (spec 4.14; public API: create-invite-link, send-invites): who may, to what, and how many. What becomes
+ * of one is its own machine's (actors/invitation). A request is done whole or not at all.
+ */
+import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { fold } from "../../schemas/fold.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { InvitationRecord, UserRecord } from "../../schemas/records.ts";
+import { type InvitationKind, mayInvite, refuseChannels, refuseGroups, refuseRole } from "../../src/domain/invites.ts";
+import { isReservedAddress } from "../../src/domain/people.ts";
+import { isAdministrator } from "../../src/domain/permissions.ts";
+import { isEmailAddress } from "../../src/domain/text.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { InvitationOffer } from "../commands/invites.ts";
+import { type Command, command } from "../commands.ts";
+import { callerOf, done, type Outcome } from "../decide.ts";
+import { type Effect, effects } from "../effects.ts";
+import { invitationMail, invitesChanged, refuseDailyLimit, sentEffects } from "../invitation/effects.ts";
+import { mailEffects } from "../mail.ts";
+
+/** POST /invites/multiuse. The link itself is made of the key by who answers. */
+export function createInvitation(_context: unknown, asked: Command<"invitation.create">, view: View): Outcome {
+  const caller = callerOf(asked, view);
+  if (caller === null) return refuse.noSuchUser();
+  const { params } = asked;
+  const refused = refuseOffer(view, caller, "link", params) ?? refuseNumber(view, caller, 1);
+  if (refused !== null) return refused;
+  const id = view.counter("invitation") + 1;
+  const invitation = newInvitation(
+    view,
+    caller,
+    { id, email: "", notifiesInviter: true, keyHash: params.keyHash },
+    params,
+  );
+  return done({ id }, [
+    effects.count("invitation", id),
+    ...invitationEffects(invitation),
+    effects.put("invitationLinks", id, { key: params.key }),
+    ...sentEffects(view, caller.id, [id]),
+    invitesChanged(view, caller.id),
+  ]);
+}
+
+/** POST /invites. One address that cannot be invited refuses all: nobody is left wondering who got a mail. */
+export function sendInvitations(_context: unknown, asked: Command<"invitations.send">, view: View): Outcome {
+  const caller = callerOf(asked, view);
+  if (caller === null) return refuse.noSuchUser();
+  const { params } = asked;
+  const refused =
+    refuseOffer(view, caller, "mail", params) ??
+    refuseAddresses(
+      view,
+      params.mails.map(({ email }) => email),
+    ) ??
+    refuseNumber(view, caller, params.mails.length);
+  if (refused !== null) return refused;
+  const firstId = view.counter("invitation") + 1;
+  const { notifiesInviter } = params;
+  const invitations = params.mails.map(({ email, keyHash }, index) =>
+    newInvitation(view, caller, { id: firstId + index, email, notifiesInviter, keyHash }, params),
+  );
+  const ids = invitations.map(({ id }) => id);
+  return done({}, [
+    effects.count("invitation", firstId + ids.length - 1),
+    ...invitations.flatMap(invitationEffects),
+    ...sentEffects(view, caller.id, ids),
+    ...mailEffects(
+      view,
+      ...params.mails.map((mail, index) => invitationMail(invitations[index] as InvitationRecord, caller, mail.link)),
+    ),
+    invitesChanged(view, caller.id),
+  ]);
+}
+
+/** In the order of the public API (behaviour 9). */
+function refuseOffer(view: View, caller: UserRecord, kind: InvitationKind, offer: InvitationOffer): Refusal | null {
+  if (!mayInvite(view, caller, kind)) return refuse.insufficientPermission();
+  return (
+    refuseRole(caller, offer.role) ??
+    refuseChannels(view, caller, offer.channelIds) ??
+    refuseGroups(view, caller, offer.groupIds)
+  );
+}
+
+function refuseNumber(view: View, caller: UserRecord, count: number): Refusal | null {
+  const present = view.keys("invitations", { limit: limits.invitations_per_realm_max }).length;
+  if (present + count > limits.invitations_per_realm_max) return refuse.badRequest("Too many invitations");
+  return refuseDailyLimit(view, caller.id, count);
+}
+
+function refuseAddresses(view: View, emails: readonly string[]): Refusal | null {
+  const invalid = emails.filter((email) => !isInvitable(email));
+  if (invalid.length > 0) {
+    const errors = invalid.map((email) => [email, "Invalid address.", false] as const);
+    return refuse.invitationFailed("Some emails did not validate, so we didn't send any invitations.", errors);
+  }
+  const taken = emails.flatMap((email) => {
+    const holder = view.users.byEmail(email);
+    if (holder === undefined) return [];
+    return [
+      [email, holder.isActive ? "Already has an account." : "Account has been deactivated.", !holder.isActive] as const,
+    ];
+  });
+  if (taken.length === 0) return null;
+  return taken.length === emails.length
+    ? refuse.invitationFailed("We weren't able to invite anyone.", taken)
+    : refuse.invitationFailed(
+        "Some of those addresses have an account already, so we didn't send any invitations.",
+        taken,
+      );
+}
+
+function isInvitable(email: string): boolean {
+  return isEmailAddress(email, limits.email_code_points_max) && !isReservedAddress(email);
+}
+
+interface Addressed {
+  readonly id: number;
+  readonly email: string;
+  readonly notifiesInviter: boolean;
+  readonly keyHash: string;
+}
+
+function newInvitation(view: View, inviter: UserRecord, to: Addressed, offer: InvitationOffer): InvitationRecord {
+  return {
+    id: to.id,
+    state: "valid",
+    email: to.email,
+    inviterId: inviter.id,
+    createdAt: view.now,
+    expiresAt: offer.minutes === null ? null : view.now + offer.minutes * 60_000,
+    role: offer.role,
+    channelIds: [...new Set(offer.channelIds)],
+    groupIds: [...new Set(offer.groupIds)],
+    includesDefaults: offer.includesDefaults,
+    notifiesInviter: to.notifiesInviter,
+    // Only administrators may set it (spec 4.14, D17).
+    welcomeText: isAdministrator(inviter) ? offer.welcomeText : null,
+    keyHashes: [to.keyHash],
+  };
+}
+
+function invitationEffects(invitation: InvitationRecord): Effect[] {
+  const { id, email, expiresAt, keyHashes } = invitation;
+  const expiry = command({ actor: "invitation", id }, "invitation.expire", {}, null);
+  return [
+    effects.put("invitations", id, invitation),
+    ...keyHashes.map((hash) => effects.put("invitationKeys", hash, { id })),
+    ...(email === "" ? [] : [effects.put("invitationAddresses", [fold(email), id], {})]),
+    ...(expiresAt === null ? [] : [effects.schedule(expiresAt, expiry)]),
+  ];
+}

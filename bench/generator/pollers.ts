@@ -1,0 +1,114 @@
+// Long polls: each queue is polled by one connection, which asks again as soon as it has its answer, as clients do. What the
+// events hold is handed to the job; that their ids rise is looked at here.
+
+import { type Address, HttpConnection } from "../lib/http-connection.ts";
+import { buildRequest } from "../lib/http-request.ts";
+import type { Response } from "../lib/http-response.ts";
+import type { MixedJob } from "../lib/job.ts";
+import { RECONNECTS_MAX } from "../lib/limits.ts";
+
+export interface PolledEvent {
+  readonly id: number;
+  readonly type: string;
+  readonly message?: { readonly content: string };
+}
+
+export interface PollerEvents {
+  /** A poll of queue `index` was answered with 200. */
+  onAnswer(now: number): void;
+  onEvent(index: number, event: PolledEvent, now: number): void;
+}
+
+interface Poller {
+  readonly index: number;
+  readonly queue: MixedJob["queues"][number];
+  connection: HttpConnection;
+  lastEventId: number;
+}
+
+export class Pollers {
+  readonly #address: Address;
+  readonly #events: PollerEvents;
+  readonly #pollers: Poller[];
+  #isClosing = false;
+  #broken = 0;
+  #disordered = 0;
+  #firstTrouble = "";
+
+  constructor(address: Address, queues: MixedJob["queues"], events: PollerEvents) {
+    this.#address = address;
+    this.#events = events;
+    this.#pollers = queues.map((queue, index) => {
+      const poller: Omit<Poller, "connection"> = { index, queue, lastEventId: queue.lastEventId };
+      // The connection refers to its poller and the other way round; the poller is complete when `connect` returns.
+      const whole = poller as Poller;
+      whole.connection = this.#connect(whole);
+      return whole;
+    });
+  }
+
+  /** Polls that were not answered with 200, or lost their connection; and what the first of them said. */
+  get broken(): number {
+    return this.#broken;
+  }
+
+  get firstTrouble(): string {
+    return this.#firstTrouble;
+  }
+
+  /** Events whose id was not above that of the one before. */
+  get disordered(): number {
+    return this.#disordered;
+  }
+
+  close(): void {
+    this.#isClosing = true;
+    for (const { connection } of this.#pollers) connection.close();
+  }
+
+  #connect(poller: Poller): HttpConnection {
+    return new HttpConnection(
+      this.#address,
+      {
+        onConnect: () => this.#poll(poller),
+        onResponse: (response) => this.#onResponse(poller, response),
+        onClose: (reason) => {
+          if (this.#isClosing) return;
+          this.#fail(reason);
+          if (this.#broken < RECONNECTS_MAX) poller.connection = this.#connect(poller);
+        },
+      },
+      { keepsBodies: true },
+    );
+  }
+
+  #poll({ connection, queue, lastEventId }: Poller): void {
+    const query = new URLSearchParams({ queue_id: queue.id, last_event_id: String(lastEventId) });
+    const { host, port } = this.#address;
+    const path = `/api/v1/events?${query}`;
+    const parts = { method: "GET", path, authorization: queue.authorization, host: `${host}:${port}` } as const;
+    connection.send(Buffer.from(buildRequest(parts), "latin1"));
+  }
+
+  /** A queue that was refused is not asked for again: what it lacks shows in the ledger. */
+  #onResponse(poller: Poller, response: Response): void {
+    if (response.status !== 200) {
+      this.#fail(`${response.status} ${response.failureBody}`);
+      return;
+    }
+    const now = performance.now();
+    this.#events.onAnswer(now);
+    const { events } = JSON.parse(response.body ?? "") as { readonly events: readonly PolledEvent[] };
+    for (const event of events) {
+      if (event.id <= poller.lastEventId) this.#disordered += 1;
+      poller.lastEventId = event.id;
+      this.#events.onEvent(poller.index, event, now);
+    }
+    if (!this.#isClosing) this.#poll(poller);
+  }
+
+  #fail(trouble: string): void {
+    this.#broken += 1;
+    if (this.#firstTrouble === "") this.#firstTrouble = trouble;
+  }
+}

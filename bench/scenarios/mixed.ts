@@ -1,0 +1,193 @@
+// `mixed`: the public profile of a production server by share of requests: 44 % polls for events, 36 % presence, 5 % uploads, 3 %
+// pages of messages, 1.5 % flags, the rest (10.5 %) posts and typing. Polls are not sent at a rate of their own: each post answers
+// every held poll, so there are as many queues as make their share of it. The floor answers the same bytes, and stores what is
+// durable (bench/floors/mixed.ts).
+
+import type { MixedAnswers } from "../floors/mixed.ts";
+import { Api, type User } from "../lib/api.ts";
+import { MIXED_KINDS, type MixedJob, type MixedResult } from "../lib/job.ts";
+import {
+  bottleneckNotes,
+  disturbanceNotes,
+  failureChecks,
+  latencyMeasures,
+  latencySeries,
+  measureOf,
+  throughputMeasures,
+  throughputSeries,
+} from "../lib/measures.ts";
+import type { Check, Outcome } from "../lib/result.ts";
+import {
+  alternate,
+  type Context,
+  generate,
+  openFloor,
+  type Pair,
+  paceOf,
+  runSeconds,
+  type Scenario,
+} from "../lib/scenario.ts";
+import type { Server, Target } from "../lib/target.ts";
+import { captureAnswers, type MixedWorld, requestsOf } from "./mixed-requests.ts";
+import { nextFirstMarker } from "./receivers.ts";
+
+/** In half percents of all requests. */
+const SHARES: MixedJob["shares"] = { presence: 144, upload: 20, page: 12, flag: 6, typing: 34, post: 8 };
+const POLL_SHARE = 0.44;
+/** 44 % of polls for 2 % of posts. */
+const QUEUES = 22;
+/** The server takes three uploads of one person at a time. */
+const CONNECTIONS_PER_PERSON = 3;
+
+export const mixed: Scenario = {
+  name: "mixed",
+  summary: "the mix of requests of a production server: as many as possible, and latency of each kind at a fixed rate",
+  floor: "floors/mixed",
+  worksOnUrl: true,
+  sizes: {
+    tiny: { ...common(4, 600), durationSeconds: 0.5, warmupSeconds: 0.1, runs: 1 },
+    small: { ...common(16, 500), durationSeconds: 3, warmupSeconds: 1, runs: 2 },
+    full: { ...common(64, 2_000), durationSeconds: 10, warmupSeconds: 2, runs: 5 },
+  },
+  run,
+};
+
+function common(connections: number, ratePerSecond: number) {
+  return { connections, ratePerSecond, users: 0, receivers: QUEUES };
+}
+
+async function run(context: Context): Promise<Outcome> {
+  const { settings } = context;
+  const server = await context.openServer();
+  const api = new Api(server, server.credentials);
+  const count = Math.max(1, settings.users, Math.ceil(settings.connections / CONNECTIONS_PER_PERSON));
+  const people = await api.createUsers(count, `mixed-${Date.now().toString(36)}`);
+  const channelId = await api.createChannel(`bench mixed ${context.seed}`, people);
+  const world: MixedWorld = { api, server, channelId, seed: context.seed };
+  const captured = await captureAnswers(world, people);
+  const floor = await openFloor(context, {
+    program: "floors/mixed",
+    input: { variable: "ANSWERS_FILE", value: captured.answers satisfies MixedAnswers },
+  });
+  const load = people.map((person) => requestsOf(world, person, captured.messageId));
+  const phase = (label: string, ratePerSecond: number | null) =>
+    alternate(context, {
+      label: `mixed: ${label}`,
+      seconds: runSeconds(settings),
+      server,
+      floor,
+      run: (target) => runOnce(context, { target, server, api, people, load, ratePerSecond }),
+    });
+  const most = await phase("throughput", null);
+  // What is sent by us; the polls come with the posts.
+  const paced = await phase("fixed rate", settings.ratePerSecond * (1 - POLL_SHARE));
+  return outcomeOf(context, most, paced);
+}
+
+interface Once {
+  readonly target: Target;
+  readonly server: Server;
+  readonly api: Api;
+  readonly people: readonly User[];
+  readonly load: MixedJob["people"];
+  readonly ratePerSecond: number | null;
+}
+
+/** Queues of its own for every run, so that none begins with what an earlier one left; the floor makes queues when they are asked for. */
+async function runOnce(context: Context, once: Once): Promise<MixedResult> {
+  const { target, api, people, load, ratePerSecond } = once;
+  const { settings } = context;
+  const isOurs = target === once.server;
+  const queues: MixedJob["queues"][number][] = [];
+  for (let index = 0; index < settings.receivers; index += 1) {
+    const { authorization } = people[index % people.length] ?? api;
+    const registered = isOurs ? await register(api, authorization) : { id: `${Date.now()}-${index}`, lastEventId: -1 };
+    queues.push({ ...registered, authorization });
+  }
+  const result = await generate(context, {
+    kind: "mixed",
+    address: target.address,
+    watch: target.watch,
+    connections: settings.connections,
+    people: load,
+    shares: SHARES,
+    queues,
+    firstMarker: nextFirstMarker(),
+    pace: paceOf(settings, ratePerSecond),
+  });
+  if (isOurs)
+    for (const { id, authorization } of queues) await api.callAs(authorization, "DELETE", "/events", { queue_id: id });
+  return result;
+}
+
+async function register(
+  api: Api,
+  authorization: string,
+): Promise<{ readonly id: string; readonly lastEventId: number }> {
+  const form = { event_types: JSON.stringify(["message"]), fetch_event_types: "[]", apply_markdown: "true" };
+  const text = await api.callAs(authorization, "POST", "/register", form);
+  const { queue_id: id, last_event_id: lastEventId } = JSON.parse(text) as {
+    readonly queue_id: string;
+    readonly last_event_id: number;
+  };
+  return { id, lastEventId };
+}
+
+function outcomeOf({ settings }: Context, most: Pair<MixedResult>, paced: Pair<MixedResult>): Outcome {
+  const rate = `${settings.ratePerSecond}/s`;
+  const kinds = ["events", ...MIXED_KINDS] as const;
+  const share = (result: MixedResult): number => result.pollsPerSecond / result.perSecond;
+  return {
+    measures: [
+      ...throughputMeasures(
+        {
+          prefix: "requests",
+          noun: "request",
+          title: `requests, ${settings.connections} connections, ${settings.receivers} queues`,
+        },
+        most,
+        (result) => result.perSecond,
+      ),
+      measureOf({ key: "polls_share", title: "polls among them", unit: "", better: "higher" }, most, share),
+      measureOf(
+        { key: "paced_per_s", title: `requests at ${rate}`, unit: "/s", better: "higher" },
+        paced,
+        (r) => r.perSecond,
+      ),
+      measureOf({ key: "paced_polls_share", title: "polls among them", unit: "", better: "higher" }, paced, share),
+      ...kinds.flatMap((kind) =>
+        latencyMeasures(
+          { prefix: `paced_${kind}`, title: `${kind} at ${rate}` },
+          paced,
+          (result) => result.latency[kind],
+        ),
+      ),
+    ],
+    series: [
+      throughputSeries("requests per second", most, (result) => result.perSecond),
+      ...kinds.map((kind) => latencySeries(`${kind} at ${rate}, open loop`, paced, (result) => result.latency[kind])),
+    ],
+    checks: [
+      ...failureChecks("throughput", most),
+      ...failureChecks("fixed rate", paced),
+      ...eventChecks("throughput", most),
+      ...eventChecks("fixed rate", paced),
+    ],
+    notes: [...bottleneckNotes("throughput", most), ...disturbanceNotes("fixed rate", paced)],
+  };
+}
+
+function eventChecks(phase: string, pair: Pair<MixedResult>): Check[] {
+  return (["ours", "floor"] as const).flatMap((label) => {
+    if (pair[label].length === 0) return [];
+    const sum = (pick: (run: MixedResult) => number): number => pair[label].reduce((all, run) => all + pick(run), 0);
+    const counts = [sum((run) => run.incomplete), sum((run) => run.duplicates), sum((run) => run.disordered)];
+    return [
+      {
+        name: `${phase}, ${label}: every queue told of every post exactly once, with rising ids`,
+        ok: counts.every((count) => count === 0),
+        detail: `${counts[0]} posts incomplete, ${counts[1]} events told twice, ${counts[2]} ids that did not rise`,
+      },
+    ];
+  });
+}

@@ -1,0 +1,114 @@
+// `reconnect`: N sockets that lose their connection at once, all come back and resume after the last event that each has seen, while
+// posts go on: how long until all are live again, what a resume takes and costs, and that nobody misses or doubles an event. The
+// floor publishes the same bytes, keeps them in memory and sends what was missed (bench/floors/reconnect.ts).
+
+import { Api } from "../lib/api.ts";
+import type { DeliveriesJob, ReconnectResult } from "../lib/job.ts";
+import { disturbanceNotes, failureChecks, latencyMeasures, latencySeries, measureOf } from "../lib/measures.ts";
+import type { Check, Outcome } from "../lib/result.ts";
+import { alternate, type Context, generate, openFloor, type Pair, runSeconds, type Scenario } from "../lib/scenario.ts";
+import { captureFrames, nextFirstMarker, receiversOf, usersFor } from "./receivers.ts";
+import { messageCycles } from "./send.ts";
+
+export const reconnect: Scenario = {
+  name: "reconnect",
+  summary: "sockets that are all dropped at once, come back and resume, while posts go on",
+  floor: "floors/reconnect",
+  worksOnUrl: true,
+  sizes: {
+    tiny: { ...common(8, 40), durationSeconds: 0.4, warmupSeconds: 0.2, runs: 1, users: 2 },
+    small: { ...common(200, 20), durationSeconds: 2, warmupSeconds: 1, runs: 2, users: 4 },
+    full: { ...common(2_000, 5), durationSeconds: 5, warmupSeconds: 2, runs: 5, users: 40 },
+  },
+  run,
+};
+
+function common(connections: number, ratePerSecond: number) {
+  return { connections, ratePerSecond, receivers: 0 };
+}
+
+async function run(context: Context): Promise<Outcome> {
+  const { settings } = context;
+  const server = await context.openServer();
+  const api = new Api(server, server.credentials);
+  const users = await usersFor(api, { scenario: "reconnect", sockets: settings.connections, atLeast: settings.users });
+  const channelId = await api.createChannel(`bench reconnect ${context.seed}`, users);
+  const cycles = messageCycles({ server, authorization: api.authorization, channelId, seed: context.seed });
+  const load: Pick<DeliveriesJob, "kind" | "cycles" | "decoder"> = { kind: "deliveries", cycles, decoder: "scan" };
+  const frames = await captureFrames(context, { server, users, load, eventType: "message" });
+  const floor = await openFloor(context, {
+    program: "floors/reconnect",
+    input: { variable: "FRAMES_FILE", value: frames },
+  });
+  const receivers = receiversOf({ users, count: settings.connections, eventType: "message" });
+  const { ratePerSecond, warmupSeconds, durationSeconds } = settings;
+  const pair = await alternate(context, {
+    label: "reconnect",
+    seconds: runSeconds(settings),
+    server,
+    floor,
+    run: ({ address, watch }) =>
+      generate(context, {
+        kind: "reconnect",
+        address,
+        watch,
+        receivers,
+        cycles,
+        firstMarker: nextFirstMarker(),
+        pace: { warmupMs: warmupSeconds * 1000, durationMs: durationSeconds * 1000, ratePerSecond },
+      }),
+  });
+  return outcomeOf(pair, settings.connections);
+}
+
+function outcomeOf(pair: Pair<ReconnectResult>, sockets: number): Outcome {
+  return {
+    measures: [
+      measureOf(
+        { key: "all_live_ms", title: `until all of ${sockets} sockets are live again`, unit: "ms", better: "lower" },
+        pair,
+        (result) => result.allLiveMs,
+      ),
+      ...latencyMeasures({ prefix: "resume", title: "connect and resume" }, pair, (result) => result.resume),
+      measureOf(
+        {
+          key: "resume_cpu_us",
+          title: "server CPU per resume, the posts beside it included",
+          unit: "us",
+          better: "lower",
+        },
+        pair,
+        ({ usage }) => (usage.serverCpuSeconds === null ? null : (usage.serverCpuSeconds * 1_000_000) / sockets),
+      ),
+      measureOf(
+        { key: "loop_delay_max_ms", title: "longest event-loop delay meanwhile", unit: "ms", better: "lower" },
+        pair,
+        ({ usage }) => usage.loopDelayMs?.max ?? null,
+      ),
+    ],
+    series: [latencySeries("connect and resume", pair, (result) => result.resume)],
+    checks: [...failureChecks("reconnect", pair), ...completeChecks(pair)],
+    notes: disturbanceNotes("reconnect", pair),
+  };
+}
+
+function completeChecks(pair: Pair<ReconnectResult>): Check[] {
+  return (["ours", "floor"] as const).flatMap((label) => {
+    const runs = pair[label];
+    if (runs.length === 0) return [];
+    const sum = (pick: (run: ReconnectResult) => number): number => runs.reduce((all, run) => all + pick(run), 0);
+    const [incomplete, duplicates, lost] = [
+      sum((r) => r.incomplete),
+      sum((r) => r.duplicates),
+      sum((r) => r.closedReceivers),
+    ];
+    const firstClose = runs.find((run) => run.firstClose !== "")?.firstClose ?? "";
+    return [
+      {
+        name: `reconnect, ${label}: every receiver saw every event exactly once`,
+        ok: sum((run) => run.posts) > 0 && incomplete + duplicates + lost === 0,
+        detail: `${incomplete} posts incomplete, ${duplicates} events seen twice, ${lost} sockets lost ${firstClose}`,
+      },
+    ];
+  });
+}

@@ -1,0 +1,42 @@
+/** Durable shapes of uploaded files (public API: attachments). The rules of `schemas/records.ts` hold. */
+
+export interface AttachmentRecord {
+  readonly id: number;
+  readonly ownerId: number;
+  /** 32 hexadecimal digits: its name on disk, and what nobody guesses in its address. */
+  readonly file: string;
+  /** What its owner called it: a label. */
+  readonly name: string;
+  /** The last part of its address: `name` without what an address should not hold. */
+  readonly pathName: string;
+  readonly size: number;
+  readonly createdAt: number;
+  /** Of a picture that can be shown in a message; null: of anything else. */
+  readonly image: { readonly widthPx: number; readonly heightPx: number; readonly contentType: string } | null;
+  /** Since when no message links to it; null: one does. */
+  readonly unclaimedSince: number | null;
+}
+
+/** Which messages link to which files, once from each side; the keys say all. */
+export interface AttachmentTables {
+  attachments: { key: number; row: AttachmentRecord };
+  /** By name on disk. */
+  attachmentFiles: { key: string; row: { readonly id: number } };
+  userAttachments: { key: readonly [userId: number, attachmentId: number]; row: Readonly<Record<string, never>> };
+  attachmentMessages: {
+    key: readonly [attachmentId: number, messageId: number];
+    row: Readonly<Record<string, never>>;
+  };
+  messageAttachments: {
+    key: readonly [messageId: number, attachmentId: number];
+    row: Readonly<Record<string, never>>;
+  };
+}
+
+export const attachmentRowFields = {
+  attachments: ["id", "ownerId", "file", "name", "pathName", "size", "createdAt", "image", "unclaimedSince"],
+  attachmentFiles: ["id"],
+  userAttachments: [],
+  attachmentMessages: [],
+  messageAttachments: [],
+} as const satisfies { readonly [T in keyof AttachmentTables]: readonly (keyof AttachmentTables[T]["row"])[] };

@@ -1,0 +1,152 @@
+/**
+ * Uploaded files, outside the API: to who may see them now, and for a minute to who has a temporary address. What they are is
+ * told by their name's ending from a short list, never by their content or by who sent them, and nothing in them is run: whatever
+ * is not on the list is a download.
+ */
+import { refuse } from "../../schemas/errors.ts";
+import { uploadName, uploadsPath } from "../../schemas/files.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { AttachmentRecord } from "../../schemas/records.ts";
+import { attachmentAt } from "../domain/attachments.ts";
+import { lookUp } from "../domain/look-up.ts";
+import { maySee } from "../queries/attachments.ts";
+import type { FileSlice, Performed } from "../runtime/calls.ts";
+import type { Realm } from "../runtime/realm.ts";
+import { type ByteRange, readRange } from "./byte-range.ts";
+import { errorPage, type PageRequest, type PageRoute } from "./pages.ts";
+import { type TemporaryUrls, temporaryPrefix } from "./temporary-urls.ts";
+
+/** What a browser may show: pictures, sound, moving pictures, plain text. None of them can hold a script. */
+const shownTypes: Readonly<Record<string, string>> = {
+  png: "image/png",
+  jpg: "image/jpeg",
+  jpeg: "image/jpeg",
+  gif: "image/gif",
+  webp: "image/webp",
+  avif: "image/avif",
+  mp3: "audio/mpeg",
+  oga: "audio/ogg",
+  ogg: "audio/ogg",
+  wav: "audio/wav",
+  flac: "audio/flac",
+  m4a: "audio/mp4",
+  mp4: "video/mp4",
+  webm: "video/webm",
+  txt: "text/plain; charset=utf-8",
+};
+
+const guards: Performed["headers"] = [
+  ["X-Content-Type-Options", "nosniff"],
+  ["Content-Security-Policy", "default-src 'none'; img-src 'self'; media-src 'self'; frame-ancestors 'none'; sandbox"],
+  ["Referrer-Policy", "no-referrer"],
+  // What somebody may see changes: a client may keep the file, but asks each time.
+  ["Cache-Control", "private, no-cache"],
+  ["Accept-Ranges", "bytes"],
+];
+
+const downloadPrefix = "download/";
+
+/** @param most files that are sent at a time */
+export function filePages(
+  temporaryUrls: TemporaryUrls,
+  most: number = limits.downloads_concurrent_max,
+): readonly PageRoute[] {
+  let sending = 0;
+
+  async function serve(request: PageRequest): Promise<Performed> {
+    const { realm, rest } = request;
+    const isDownload = rest.startsWith(downloadPrefix);
+    const path = isDownload ? rest.slice(downloadPrefix.length) : rest;
+    const attachment = path.startsWith(temporaryPrefix)
+      ? temporaryUrls.open(realm, path)
+      : await visibleAt(request, path);
+    if (attachment === undefined) return errorPage(refuse.notFound("File not found"));
+    if (sending >= most) return errorPage(refuse.overloaded());
+    sending++;
+    let isFileSent = false;
+    const release = () => {
+      sending--;
+    };
+    try {
+      const answer = await answerWith(request, attachment, isDownload, release);
+      isFileSent = answer.file !== undefined;
+      return answer;
+    } finally {
+      if (!isFileSent) release();
+    }
+  }
+
+  return [{ prefix: uploadsPath, serve }];
+}
+
+/** Whoever may not see a file is answered as if it were not there. */
+async function visibleAt({ realm, viewer }: PageRequest, path: string): Promise<AttachmentRecord | undefined> {
+  const reader = viewer();
+  const attachment = attachmentAt(realm.view, path);
+  if (attachment === undefined) return undefined;
+  return (await maySee(realm.view, reader, attachment)) ? attachment : undefined;
+}
+
+/** @param release called when the file was sent, if there is one in the answer */
+async function answerWith(
+  { realm, ifNoneMatch, range, ifRange }: PageRequest,
+  attachment: AttachmentRecord,
+  isDownload: boolean,
+  release: () => void,
+): Promise<Performed> {
+  const { file, size } = attachment;
+  const etag = `"${file}"`;
+  const headers: Performed["headers"] = [...guards, ["ETag", etag]];
+  if (ifNoneMatch.split(",").some((tag) => tag.trim() === etag)) return { status: 304, body: "", headers };
+  const wanted: ByteRange = ifRange === "" || ifRange === etag ? readRange(range, size) : { kind: "whole" };
+  if (wanted.kind === "unsatisfiable") {
+    return { status: 416, body: "", headers: [...headers, ["Content-Range", `bytes */${size}`]] };
+  }
+  const { start, length } = wanted.kind === "part" ? wanted : { start: 0, length: size };
+  const slice = await openSlice(realm, file, start, length, release);
+  if (slice === null) return errorPage(refuse.notFound("File not found"));
+  const extension = /\.([^.]+)$/.exec(attachment.pathName)?.[1]?.toLowerCase() ?? "";
+  const shown = isDownload ? undefined : lookUp(shownTypes, extension);
+  const described: Performed["headers"] = [
+    ...headers,
+    ["Content-Disposition", disposition(shown === undefined ? "attachment" : "inline", attachment.name)],
+    ...(wanted.kind === "part" ? ([["Content-Range", `bytes ${start}-${start + length - 1}/${size}`]] as const) : []),
+  ];
+  return {
+    status: wanted.kind === "part" ? 206 : 200,
+    body: "",
+    contentType: shown ?? "application/octet-stream",
+    headers: described,
+    file: slice,
+  };
+}
+
+async function openSlice(
+  realm: Realm,
+  file: string,
+  start: number,
+  length: number,
+  release: () => void,
+): Promise<FileSlice | null> {
+  const handle = await realm.files.open(uploadName(file));
+  if (handle === null) return null;
+  return {
+    start,
+    length,
+    async read(position, bytesMax) {
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytesMax), 0, bytesMax, position);
+      return buffer.subarray(0, bytesRead);
+    },
+    async close() {
+      release();
+      await handle.close();
+    },
+  };
+}
+
+/** RFC 6266: the name in ASCII for old programs, and as it is. */
+function disposition(kind: "attachment" | "inline", name: string): string {
+  const ascii = name.replace(/[^\x20-\x7e]|["\\%]/g, "_");
+  const whole = encodeURIComponent(name).replace(/['()*!]/g, (character) => `%${character.charCodeAt(0).toString(16)}`);
+  return `${kind}; filename="${ascii}"; filename*=UTF-8''${whole}`;
+}

@@ -1,0 +1,211 @@
+/**
+ * What the link of an invitation leads to (spec 4.14): a form for a name, an address and a password, and an account. The key in the
+ * link is the secret, so that nobody else's page can send the form. Looking changes nothing.
+ */
+import { command } from "../../actors/commands.ts";
+import type { Refusal } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { InvitationRecord, InvitationState } from "../../schemas/records.ts";
+import { kindOf, standing } from "../domain/invites.ts";
+import { checkFullName, codePoints, isEmailAddress } from "../domain/text.ts";
+import type { Performed } from "../runtime/calls.ts";
+import { hashApiKey } from "./authentication.ts";
+import { type JoinField, joinEndPage, joinedPage, joinFormPage } from "./join-pages.ts";
+import type { PageRequest, PageRoute } from "./pages.ts";
+import type { Passwords } from "./passwords.ts";
+import type { RateLimits } from "./rate-limits.ts";
+
+const prefix = "/join/";
+
+export function joinLink(site: string, key: string): string {
+  return `${site}${prefix}${key}/`;
+}
+
+export interface JoinTools {
+  readonly passwords: Passwords;
+  readonly rates: RateLimits;
+}
+
+/** What links say that lead nowhere any more. Who has a key was given it: what became of it is no secret to them. */
+const ends: Readonly<Record<Exclude<InvitationState, "valid"> | "unknown", string>> = {
+  unknown: "This invitation is not known here. Look whether the link is whole, or ask for a new one.",
+  expired: "This invitation has expired. Ask for a new one.",
+  revoked: "This invitation has been revoked. Ask for a new one.",
+  used: "This invitation has been used already. Sign in with the account that was made with it.",
+};
+
+export function joinPages(tools: JoinTools): readonly PageRoute[] {
+  return [{ prefix, takesForms: true, serve: (request) => serve(request, tools) }];
+}
+
+function serve(request: PageRequest, tools: JoinTools): Performed | Promise<Performed> {
+  const { rates } = tools;
+  const address = request.address();
+  const looked = rates.take("anonymous", address);
+  if (looked !== null && looked.retryAfterS > 0) return tooMany(looked.retryAfterS);
+  const invitation = invitationOf(request);
+  if (invitation === undefined) return endedPage("unknown");
+  if (request.method === "POST") return submit(request, invitation, { ...tools, address });
+  const state = standing(request.realm.view, invitation);
+  return state === "valid" ? form(request, invitation, noEntries, null) : endedPage(state);
+}
+
+/** With and without the slash at the end. */
+function invitationOf({ realm, rest }: PageRequest): InvitationRecord | undefined {
+  const key = realm.view.row("invitationKeys", hashApiKey(rest.replace(/\/$/, "")));
+  return key === undefined ? undefined : realm.view.row("invitations", key.id);
+}
+
+function endedPage(state: keyof typeof ends): Performed {
+  return joinEndPage(404, { title: "This link leads nowhere", text: ends[state] });
+}
+
+function tooMany(retryAfterS: number): Performed {
+  const seconds = Math.ceil(retryAfterS);
+  const page = joinEndPage(429, { title: "Too many attempts", text: `Try again in ${seconds} seconds.` });
+  return { ...page, headers: [...page.headers, ["Retry-After", String(seconds)]] };
+}
+
+interface Entries {
+  readonly fullName: string;
+  readonly email: string;
+}
+
+const noEntries: Entries = { fullName: "", email: "" };
+
+interface Problem {
+  readonly field: JoinField;
+  readonly text: string;
+}
+
+/** With a problem: the form again, with what was typed but for the password. */
+function form(
+  { realm }: PageRequest,
+  invitation: InvitationRecord,
+  entries: Entries,
+  problem: Problem | null,
+): Performed {
+  const { view } = realm;
+  return joinFormPage(problem === null ? 200 : 400, {
+    ...entries,
+    realmName: view.realm.name,
+    inviterName: view.users.get(invitation.inviterId)?.fullName ?? "",
+    fixedEmail: invitation.email,
+    problem,
+  });
+}
+
+interface Submission extends JoinTools {
+  readonly address: string;
+}
+
+async function submit(request: PageRequest, invitation: InvitationRecord, tools: Submission): Promise<Performed> {
+  const { realm } = request;
+  const sent = request.form();
+  if ("kind" in sent) return joinEndPage(400, { title: "This form cannot be read", text: "Go back and try again." });
+  const text = (name: string) => sent.values.get(name) ?? "";
+  const email = kindOf(invitation) === "mail" ? invitation.email : text("email").trim();
+  const entries = { fullName: text("full_name").trim(), email };
+  const password = text("password");
+  const state = standing(realm.view, invitation);
+  const problem = problemOf(entries, password);
+  if (state === "valid" && problem !== null) return form(request, invitation, entries, problem);
+  if (state === "expired" || state === "revoked") return endedPage(state);
+
+  // Taken before the slow hash, or many attempts at a time would all pass; what succeeds does not count.
+  const attempt = tools.rates.take("login", tools.address);
+  if (attempt !== null && attempt.retryAfterS > 0) return tooMany(attempt.retryAfterS);
+  const page = state === "used" ? null : await join(request, invitation, { ...entries, password }, tools);
+  if (page?.status === 200) tools.rates.giveBack("login", tools.address);
+  if (page !== null) return page;
+  // The form was sent twice, or somebody joins who is here already: whoever knows the password is told that all is well.
+  if (await isOwn(request, email, password, tools)) {
+    tools.rates.giveBack("login", tools.address);
+    return welcome(request, email);
+  }
+  const now = standing(realm.view, invitation);
+  if (now !== "valid") return endedPage(now);
+  return form(request, invitation, entries, {
+    field: "email",
+    text: "This address has an account already. Sign in with it, or use another one.",
+  });
+}
+
+/** The rules of POST /users, in words for people. */
+function problemOf({ fullName, email }: Entries, password: string): Problem | null {
+  const badName = checkFullName(fullName, limits.full_name_code_points_max);
+  if (badName !== null) return { field: "full_name", text: nameProblems[badName.msg] ?? badName.msg };
+  if (!isEmailAddress(email, limits.email_code_points_max)) {
+    return { field: "email", text: "Enter a valid e-mail address." };
+  }
+  if (codePoints(password) < limits.password_code_points_min) {
+    const least = limits.password_code_points_min;
+    return { field: "password", text: `This password is too weak: it needs at least ${least} characters.` };
+  }
+  if (password.length > limits.password_bytes_max) return { field: "password", text: "This password is too long." };
+  return null;
+}
+
+const nameProblems: Readonly<Record<string, string>> = {
+  "Name too short!": "Enter your name.",
+  "Name too long!": `This name is too long: at most ${limits.full_name_code_points_max} characters.`,
+  "Invalid characters in name!": 'A name cannot hold the characters * ` \\ > " @ or control characters.',
+  "Invalid format!": "A name cannot end with | and a number.",
+};
+
+/** @returns null: the address is somebody's, or the invitation was used up, in this very moment perhaps */
+async function join(
+  request: PageRequest,
+  invitation: InvitationRecord,
+  { fullName, email, password }: Entries & { readonly password: string },
+  { passwords }: JoinTools,
+): Promise<Performed | null> {
+  const { realm } = request;
+  if (realm.view.users.byEmail(email) !== undefined) return null;
+  const passwordHash = await passwords.hash(password);
+  if (passwordHash === null) return unavailable();
+  const to = { actor: "invitation", id: invitation.id } as const;
+  const joined = await realm.dispatcher.ask(command(to, "invitation.accept", { email, fullName, passwordHash }, null));
+  if (joined.kind === "ok") return welcome(request, email);
+  if (realm.view.users.byEmail(email) !== undefined) return null;
+  return refusedPage(request, invitation, { fullName, email }, joined);
+}
+
+function refusedPage(
+  request: PageRequest,
+  invitation: InvitationRecord,
+  entries: Entries,
+  refused: Refusal,
+): Performed | null {
+  if (refused.code === "NOT_FOUND") {
+    const row = request.realm.view.row("invitations", invitation.id);
+    const state = row === undefined ? "unknown" : standing(request.realm.view, row);
+    return endedPage(state === "valid" ? "unknown" : state);
+  }
+  if (refused.code !== "BAD_REQUEST") return unavailable();
+  const isName = refused.msg.startsWith("Unique names");
+  const problem: Problem = isName
+    ? { field: "full_name", text: "Somebody here has this name already. Choose another one." }
+    : { field: "form", text: refused.msg };
+  return form(request, invitation, entries, problem);
+}
+
+function unavailable(): Performed {
+  return joinEndPage(503, { title: "This cannot be done now", text: "Try again later." });
+}
+
+async function isOwn(
+  { realm }: PageRequest,
+  email: string,
+  password: string,
+  { passwords }: JoinTools,
+): Promise<boolean> {
+  const holder = realm.view.users.byEmail(email);
+  const stored = holder === undefined ? undefined : realm.view.row("credentials", holder.id);
+  const matches = await passwords.verify(stored?.passwordHash ?? null, password);
+  return matches === true && holder?.isActive === true;
+}
+
+function welcome({ realm, siteUrl }: PageRequest, email: string): Performed {
+  return joinedPage({ realmName: realm.view.realm.name, email, site: siteUrl });
+}

@@ -1,0 +1,106 @@
+/** Invitations (spec 4.14; public API: /invites). What their links lead to is in src/http/join.ts. */
+import { command } from "../../../actors/commands.ts";
+import type { ParamsOf } from "../../../schemas/endpoint.ts";
+import { refuse } from "../../../schemas/errors.ts";
+import { fold } from "../../../schemas/fold.ts";
+import {
+  createInviteLink,
+  getInvites,
+  resendInvite,
+  revokeInvite,
+  revokeInviteLink,
+  sendInvites,
+} from "../../../schemas/invites.ts";
+import { limits } from "../../../schemas/limits.ts";
+import { managedInvites } from "../../queries/invites.ts";
+import { bind, type Call, callerOf } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/entry.ts";
+import { hashApiKey } from "../authentication.ts";
+import { joinLink } from "../join.ts";
+import { newApiKey } from "../secrets.ts";
+import { originOf } from "../site.ts";
+
+export interface InviteRouteTools {
+  /** INVITATION_LINK_VALIDITY_MINUTES (spec 4.14, D6). */
+  readonly validityMinutes: number;
+}
+
+export function inviteRoutes({ validityMinutes }: InviteRouteTools) {
+  return [
+    bind(createInviteLink, async (call) => {
+      const site = originOf(call.siteUrl);
+      if (site === null) return refuse.badRequest("Invalid host");
+      const key = newApiKey();
+      const params = { ...offerOf(call.params, validityMinutes), key, keyHash: hashApiKey(key) };
+      const asked = command({ actor: "realm" }, "invitation.create", params, callerOf(call).id);
+      // What is kept under an Idempotency-Key is the id: a repeat gets the link that the first request made.
+      const made = await call.realm.dispatcher.ask(asked, call.claim);
+      if (made.kind === "refused") return made;
+      const kept = call.realm.view.row("invitationLinks", Number(made.answer["id"]));
+      return ok({ invite_link: joinLink(site, kept?.key ?? key) });
+    }),
+
+    bind(sendInvites, (call) => {
+      const site = originOf(call.siteUrl);
+      if (site === null) return refuse.badRequest("Invalid host");
+      const emails = addressesIn(call.params.invitee_emails);
+      if (emails.length === 0) return refuse.badRequest("You must specify at least one email address.");
+      const most = limits.invitation_addresses_per_request_max;
+      if (emails.length > most) return refuse.badRequest(`Too many addresses in one request (maximum ${most})`);
+      const mails = emails.map((email) => ({ email, ...newLink(site) }));
+      const notifiesInviter = call.params.notify_referrer_on_join;
+      const params = { ...offerOf(call.params, validityMinutes), notifiesInviter, mails };
+      const asked = command({ actor: "realm" }, "invitations.send", params, callerOf(call).id);
+      return call.realm.dispatcher.ask(asked, call.claim);
+    }),
+
+    bind(getInvites, (call) => {
+      const site = originOf(call.siteUrl) ?? "";
+      return ok({ invites: managedInvites(call.realm.view, callerOf(call), (key) => joinLink(site, key)) });
+    }),
+
+    bind(revokeInvite, (call) => revoke(call, false)),
+
+    bind(revokeInviteLink, (call) => revoke(call, true)),
+
+    bind(resendInvite, (call) => {
+      const site = originOf(call.siteUrl);
+      if (site === null) return refuse.badRequest("Invalid host");
+      const to = { actor: "invitation", id: call.params.invite_id } as const;
+      const asked = command(to, "invitation.resend", newLink(site), callerOf(call).id);
+      return call.realm.dispatcher.ask(asked, call.claim);
+    }),
+  ];
+}
+
+function revoke(call: Call<{ readonly invite_id: number }>, isLink: boolean) {
+  const to = { actor: "invitation", id: call.params.invite_id } as const;
+  return call.realm.dispatcher.ask(command(to, "invitation.revoke", { isLink }, callerOf(call).id), call.claim);
+}
+
+function newLink(site: string) {
+  const key = newApiKey();
+  return { keyHash: hashApiKey(key), link: joinLink(site, key) };
+}
+
+function offerOf(params: ParamsOf<typeof createInviteLink>, validityMinutes: number) {
+  const { invite_expires_in_minutes: minutes = validityMinutes, welcome_message_custom_text: text } = params;
+  return {
+    minutes,
+    role: params.invite_as,
+    channelIds: params.stream_ids,
+    groupIds: params.group_ids,
+    includesDefaults: params.include_realm_default_subscriptions,
+    welcomeText: text === undefined || text === "null" ? null : text,
+  };
+}
+
+/** Separated by commas and line breaks; of `Name <address>`, the address; each once. */
+function addressesIn(text: string): string[] {
+  const addresses = new Map<string, string>();
+  for (const part of text.split(/[,\r\n]/)) {
+    const email = (/<([^<>]*)>\s*$/.exec(part)?.[1] ?? part).trim();
+    if (email !== "" && !addresses.has(fold(email))) addresses.set(fold(email), email);
+  }
+  return [...addresses.values()];
+}

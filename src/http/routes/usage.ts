@@ -1,0 +1,12 @@
+/** Usage statistics for administrators (D32). */
+import { getUsage } from "../../../schemas/usage.ts";
+import { usageOf } from "../../queries/usage.ts";
+import { bind } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/entry.ts";
+
+export const usageRoutes = [
+  bind(getUsage, (call) => {
+    const usage = usageOf(call.realm.view, call.params.date, call.params.after_user_id ?? 0);
+    return "kind" in usage ? usage : ok({ ...usage });
+  }),
+];

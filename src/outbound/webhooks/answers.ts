@@ -1,0 +1,30 @@
+/** What a receiver answered (spec 6; behaviour 10): the text that its bot is to post, or nothing. */
+import { webhookInterfaces } from "../../../schemas/bots.ts";
+import { parseJson } from "../../../schemas/json.ts";
+import { Undeliverable } from "./undeliverable.ts";
+
+/** Which fields hold the reply; the first that is there counts. */
+const replyFields: Readonly<Record<number, readonly string[]>> = {
+  // The first one is the name of before.
+  [webhookInterfaces.generic]: ["response_string", "content"],
+  [webhookInterfaces.slack]: ["text"],
+};
+
+/** null: nothing is to be posted. @throws Undeliverable */
+export function replyIn(text: string, interfaceType: number): string | null {
+  const answer = parse(text);
+  if (answer === "") return null;
+  if (typeof answer !== "object" || answer === null || Array.isArray(answer)) throw new Undeliverable("invalid-format");
+  const fields = answer as Readonly<Record<string, unknown>>;
+  if (fields["response_not_required"] === true) return null;
+  const name = replyFields[interfaceType]?.find((one) => Object.hasOwn(fields, one));
+  const reply = name === undefined ? null : fields[name];
+  const content = typeof reply === "string" ? reply : reply === null ? "" : JSON.stringify(reply);
+  return content.trim() === "" ? null : content;
+}
+
+function parse(text: string): unknown {
+  const value = parseJson(text);
+  if (value === undefined) throw new Undeliverable("invalid-json");
+  return value;
+}

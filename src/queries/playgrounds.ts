@@ -1,0 +1,15 @@
+/** Code playgrounds as clients know them (spec 2.10; OpenAPI, RealmPlayground). */
+import { playgroundsOf } from "../domain/playgrounds.ts";
+import type { View } from "../domain/view.ts";
+import type { Section } from "./state-section.ts";
+
+export function playgroundBodies(view: View) {
+  return playgroundsOf(view).map(({ id, name, language, urlTemplate }) => ({
+    id,
+    name,
+    pygments_language: language,
+    url_template: urlTemplate,
+  }));
+}
+
+export const playgroundsState: Section = (view) => ({ realm_playgrounds: playgroundBodies(view) });

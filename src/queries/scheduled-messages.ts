@@ -1,0 +1,14 @@
+/** A person's scheduled messages as they are read (public API: get-scheduled-messages, register). */
+import type { UserRecord } from "../../schemas/records.ts";
+import { scheduledMessageBody, scheduledMessagesOf } from "../domain/scheduled-messages.ts";
+import type { View } from "../domain/view.ts";
+import type { Section } from "./state-section.ts";
+
+/** The next one first. */
+export function listScheduledMessages(view: View, user: UserRecord) {
+  return scheduledMessagesOf(view, user.id).map(scheduledMessageBody);
+}
+
+export const scheduledMessagesState: Section = (view, user) => ({
+  scheduled_messages: listScheduledMessages(view, user),
+});

@@ -1,0 +1,251 @@
+/**
+ * Topics that are followed or unmuted by themselves (spec 2.3; public API: send-message, update-settings): by starting, writing and
+ * reacting, in muted channels and others, and by mentions. What is asked each time: the policy after it, and the answer.
+ */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import { startChannelServer } from "../support/channels.ts";
+import type { Client, Params } from "../support/client.ts";
+import {
+  botOf,
+  createChannel,
+  crowd,
+  Follower,
+  outcome,
+  personOf,
+  setUserSettings,
+  success,
+} from "../support/conversation.ts";
+import { writeMany } from "../support/rows.ts";
+
+const { server, owner, group } = await startChannelServer(t);
+const [none, muted, unmuted, followed] = [0, 1, 2, 3];
+const never = {
+  automatically_follow_topics_policy: 4,
+  automatically_unmute_topics_in_muted_streams_policy: 4,
+  automatically_follow_topics_where_mentioned: false,
+};
+const talk = await createChannel(owner, "talk", [owner]);
+
+let made = 0;
+/** Somebody in the channel, whose settings are off but for those named; muted says whether the channel is. */
+async function anybody(settings: Params, { isChannelMuted = false, channelId = talk } = {}): Promise<Client> {
+  made++;
+  const person = await personOf(server, `person${made}x`);
+  setUserSettings(server, person.userId, { ...never, ...settings });
+  const subscriptions = [{ name: channelId === talk ? "talk" : "sealed" }];
+  const principals = [person.userId];
+  await owner.post("/users/me/subscriptions", { subscriptions, principals });
+  if (isChannelMuted) {
+    const subscription_data = [{ stream_id: channelId, property: "is_muted", value: true }];
+    await person.post("/users/me/subscriptions/properties", { subscription_data });
+  }
+  return person;
+}
+
+async function policyOf(client: Client, topic: string): Promise<number> {
+  const { user_topics: all } = await client.register({ fetch_event_types: ["user_topic"] });
+  const entries = all as { topic_name: string; visibility_policy: number }[];
+  return entries.find(({ topic_name: name }) => name.toLowerCase() === topic.toLowerCase())?.visibility_policy ?? none;
+}
+
+function send(client: Client, topic: string, content = "hi", to = talk) {
+  return client.post("/messages", { type: "channel", to, topic, content });
+}
+
+function set(client: Client, topic: string, policy: number) {
+  return client.post("/user_topics", { stream_id: talk, topic, visibility_policy: policy });
+}
+
+/** What each act makes of a topic without a policy, by the setting's values 1 to 4. */
+const acts = {
+  starts: [true, true, true, false],
+  writes: [true, true, false, false],
+  reacts: [true, false, false, false],
+} as const;
+
+async function act(name: keyof typeof acts, person: Client, topic: string): Promise<unknown> {
+  if (name === "starts") return (await send(person, topic)).body.automatic_new_visibility_policy;
+  const id = await owner.say(talk, topic, "first");
+  if (name === "writes") return (await send(person, topic)).body.automatic_new_visibility_policy;
+  const reacted = await person.post(`/messages/${id}/reactions`, { emoji_name: "tada" });
+  t.strictSame(outcome(reacted), success());
+  return undefined;
+}
+
+t.test("[spec 2.3] each policy acts on starting, on writing and on reacting as its value says", async (t) => {
+  const settings = [
+    ["automatically_follow_topics_policy", followed],
+    ["automatically_unmute_topics_in_muted_streams_policy", unmuted],
+  ] as const;
+  for (const [setting, wanted] of settings) {
+    for (const value of [1, 2, 3, 4]) {
+      const person = await anybody({ [setting]: value }, { isChannelMuted: true });
+      for (const [name, row] of Object.entries(acts) as [keyof typeof acts, readonly boolean[]][]) {
+        const topic = `${person.userId} ${name}`;
+        const answered = await act(name, person, topic);
+        const expected = row[value - 1] === true ? wanted : none;
+        t.equal(await policyOf(person, topic), expected, `${setting}: ${value}, ${name}`);
+        const told = expected === none || name === "reacts" ? undefined : expected;
+        t.equal(answered, told, `[openapi send-message] the answer says it: ${setting}: ${value}, ${name}`);
+      }
+    }
+  }
+});
+
+t.test("[spec 2.3] following wins over unmuting; where the channel is not muted, nothing is unmuted", async (t) => {
+  const both = { automatically_follow_topics_policy: 2, automatically_unmute_topics_in_muted_streams_policy: 1 };
+  const person = await anybody(both, { isChannelMuted: true });
+  t.equal(await act("writes", person, "both"), followed);
+  await act("reacts", person, "both reacts");
+  t.equal(await policyOf(person, "both reacts"), unmuted, "by the one that applies");
+  const loud = await anybody({ automatically_unmute_topics_in_muted_streams_policy: 1 });
+  t.equal(await act("starts", loud, "loud"), undefined);
+  await set(loud, "loud muted", muted);
+  t.equal(await act("writes", loud, "loud muted"), undefined, "a muted topic of a channel that is not");
+});
+
+t.test("[public API, update-user-topic] what somebody does never makes a topic show less", async (t) => {
+  const rows: [Params, number, number][] = [
+    [{ automatically_unmute_topics_in_muted_streams_policy: 1 }, followed, followed],
+    [{ automatically_unmute_topics_in_muted_streams_policy: 1 }, unmuted, unmuted],
+    [{ automatically_unmute_topics_in_muted_streams_policy: 1 }, muted, unmuted],
+    [{ automatically_follow_topics_policy: 1 }, followed, followed],
+    [{ automatically_follow_topics_policy: 1 }, unmuted, followed],
+    [{ automatically_follow_topics_policy: 1 }, muted, followed],
+  ];
+  for (const [settings, before, after] of rows) {
+    const person = await anybody(settings, { isChannelMuted: true });
+    const topic = `raised ${person.userId}`;
+    await set(person, topic, before);
+    const told = before === after ? {} : { automatic_new_visibility_policy: after };
+    const sent = await send(person, topic.toUpperCase());
+    t.strictSame(outcome(sent), success({ id: sent.body.id, ...told }), JSON.stringify([settings, before]));
+    t.equal(await policyOf(person, topic), after);
+  }
+});
+
+t.test("[behaviour 5.1] the sender's policy is told before the message, to them alone, and stays", async (t) => {
+  const person = await anybody({ automatically_follow_topics_policy: 3 });
+  const types = ["message", "user_topic", "muted_topics"];
+  const own = await Follower.of(person, { event_types: types });
+  const others = await Follower.of(owner, { event_types: types });
+  await set(person, "Order", muted);
+  await send(person, "order");
+  await own.settled();
+  t.strictSame(
+    own.events.map(({ type, visibility_policy: policy }) => [type, policy]),
+    [
+      ["user_topic", muted],
+      ["user_topic", followed],
+      ["message", undefined],
+    ],
+  );
+  await others.settled();
+  t.strictSame(others.ofType("user_topic"), []);
+  t.equal((await send(person, "order")).body.automatic_new_visibility_policy, undefined, "once");
+});
+
+t.test("[D25] a repeated request gives the first answer, policy and all", async (t) => {
+  const person = await anybody({ automatically_follow_topics_policy: 3 });
+  const params = { type: "channel", to: talk, topic: "again", content: "x" };
+  const key = { "Idempotency-Key": "same" };
+  const first = await person.post("/messages", params, key);
+  t.equal(first.body.automatic_new_visibility_policy, followed);
+  t.strictSame(outcome(await person.post("/messages", params, key)), outcome(first));
+});
+
+t.test(
+  "[spec 2.3] who is mentioned by name follows, unless they muted the topic, and only if they want to",
+  async (t) => {
+    const wants = { automatically_follow_topics_where_mentioned: true };
+    const bot = await botOf(server, "helper", owner);
+    const people = {
+      plain: await anybody(wants),
+      unwilling: await anybody({}),
+      muter: await anybody(wants),
+      unmuter: await anybody(wants),
+      silent: await anybody(wants),
+    };
+    await set(people.muter, "call", muted);
+    await set(people.unmuter, "call", unmuted);
+    const by = ({ userId }: Client) => `**|${userId}**`;
+    const calls = [people.plain, people.unwilling, people.muter, people.unmuter, bot].map((one) => `@${by(one)}`);
+    const follower = await Follower.of(people.plain, { event_types: ["message", "user_topic"] });
+    const sent = await send(owner, "call", `${calls.join(" ")} @_${by(people.silent)}`);
+    t.equal(sent.body.automatic_new_visibility_policy, followed, "the owner has started it");
+    const seen = await Promise.all(Object.values(people).map((one) => policyOf(one, "call")));
+    t.strictSame(seen, [followed, none, muted, followed, none]);
+    t.equal(await policyOf(bot, "call"), none, "bots have no policies");
+    await follower.settled();
+    t.strictSame(
+      follower.events.map(({ type }) => type),
+      ["user_topic", "message"],
+    );
+    const self = await anybody(wants);
+    t.equal((await send(self, "self", `@${by(self)}`)).body.automatic_new_visibility_policy, followed);
+  },
+);
+
+t.test("[public API, send-message] groups and wildcards make nobody follow", async (t) => {
+  const person = await anybody({ automatically_follow_topics_where_mentioned: true });
+  const made = await owner.post("/user_groups/create", { name: "crew", description: "", members: [person.userId] });
+  t.equal(made.status, 200);
+  for (const call of ["@**all**", "@**topic**", "@*crew*"]) {
+    await send(owner, `wild ${call}`, call);
+    t.equal(await policyOf(person, `wild ${call}`), none, call);
+  }
+});
+
+t.test("[S3] mention_follows_per_message_max: so many by name follow; of one more, nobody", async (t) => {
+  const max = limits.mention_follows_per_message_max;
+  const ids = await crowd(server, "called", max);
+  const one = await anybody({ automatically_follow_topics_where_mentioned: true });
+  const call = (list: readonly number[]) => list.map((id) => `@**|${id}**`).join(" ");
+  await send(owner, "one more", call([...ids, one.userId]));
+  t.equal(await policyOf(one, "one more"), none);
+  await send(owner, "at the bound", call([...ids.slice(1), one.userId]));
+  t.equal(await policyOf(one, "at the bound"), followed);
+});
+
+t.test(
+  "[S3] user_topics_per_user_max: beyond it nothing is followed, and the message is sent all the same",
+  async (t) => {
+    const person = await anybody({ automatically_follow_topics_policy: 1 });
+    const row = { topic: "x", visibilityPolicy: followed, changedAt: 0 };
+    const full = Array.from({ length: limits.user_topics_per_user_max - 1 }, (_, index) => `t${index}`);
+    writeMany(
+      server,
+      "userTopics",
+      full.map((topic) => [[person.userId, talk, topic], { ...row, topic }] as const),
+    );
+    t.equal((await send(person, "last")).body.automatic_new_visibility_policy, followed);
+    const sent = await send(person, "beyond");
+    t.strictSame(outcome(sent), success({ id: sent.body.id }));
+    t.equal(await policyOf(person, "beyond"), none);
+  },
+);
+
+t.test("[S1] whoever may not read the channel follows nothing there by a mention", async (t) => {
+  const sealed = await createChannel(owner, "sealed", [owner], { invite_only: true });
+  const outside = await anybody({ automatically_follow_topics_where_mentioned: true });
+  const inside = await anybody({ automatically_follow_topics_where_mentioned: true }, { channelId: sealed });
+  await send(owner, "secret", `@**|${outside.userId}** @**|${inside.userId}**`, sealed);
+  t.strictSame([await policyOf(outside, "secret"), await policyOf(inside, "secret")], [none, followed]);
+});
+
+t.test("[S1] in protected history, a topic that others began before one came is one's own to start", async (t) => {
+  const options = { invite_only: true, history_public_to_subscribers: false };
+  const id = await createChannel(owner, "protected", [owner], {
+    ...options,
+    can_send_message_group: group("everyone"),
+  });
+  await owner.say(id, "older", "before");
+  const late = await personOf(server, "late", roles.member);
+  setUserSettings(server, late.userId, { ...never, automatically_follow_topics_policy: 3 });
+  await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "protected" }], principals: [late.userId] });
+  t.equal((await send(late, "older", "mine", id)).body.automatic_new_visibility_policy, followed);
+  await owner.say(id, "newer", "seen");
+  t.equal((await send(late, "newer", "mine", id)).body.automatic_new_visibility_policy, undefined);
+});

@@ -1,0 +1,154 @@
+/**
+ * How a file is given (issue "Conversations", Files: never executed or sniffed, ranges, bounded memory; E3): headers, parts, and
+ * readers that stall.
+ */
+import { readdirSync, readlinkSync } from "node:fs";
+import { connect } from "node:net";
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { readRange } from "../../src/http/byte-range.ts";
+import { fetchFile, uploaded } from "../support/attachments.ts";
+import { exchange, RawConnection } from "../support/http.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import { fetchPage, picture } from "../support/pictures.ts";
+import { startTestServer } from "../support/server.ts";
+
+const clock = new ManualClock(Date.parse("2026-03-01T10:00:00Z"));
+const server = await startTestServer(t, { clock });
+t.teardown(() => clock.release());
+const { owner } = server;
+const text = await uploaded(owner, "0123456789", '"digits.txt"');
+
+t.test(
+  "[issue] what a browser may show is shown, everything else is a download; nothing is run or guessed",
+  async (t) => {
+    const types: Readonly<Record<string, readonly [type: string, isShown: boolean]>> = {
+      "a.txt": ["text/plain; charset=utf-8", true],
+      "a.PNG": ["image/png", true],
+      "a.mp4": ["video/mp4", true],
+      "a.html": ["application/octet-stream", false],
+      "a.svg": ["application/octet-stream", false],
+      "a.pdf": ["application/octet-stream", false],
+      "a.js": ["application/octet-stream", false],
+      "a.png.html": ["application/octet-stream", false],
+      Object: ["application/octet-stream", false],
+      "a.constructor": ["application/octet-stream", false],
+    };
+    for (const [name, [type, isShown]] of Object.entries(types)) {
+      const { url } = await uploaded(owner, "<script>alert(1)</script>", `"${name}"`);
+      const { headers } = await fetchFile(owner, url);
+      t.equal(headers.get("content-type"), type, name);
+      t.match(headers.get("content-disposition"), isShown ? /^inline;/ : /^attachment;/, name);
+      t.equal(headers.get("x-content-type-options"), "nosniff");
+      t.match(headers.get("content-security-policy"), /^default-src 'none';.*sandbox$/);
+      t.equal(headers.get("cache-control"), "private, no-cache");
+      const download = await fetchFile(owner, url.replace("/user_uploads/", "/user_uploads/download/"));
+      t.match(download.headers.get("content-disposition"), /^attachment;/, "asked for as a download");
+    }
+    const image = await picture("png", 20, 20);
+    const { url } = await uploaded(owner, image, '"i.png"');
+    t.ok((await fetchFile(owner, url)).bytes.equals(image), "bytes are given as they were sent");
+  },
+);
+
+t.test("[RFC 9110] parts of a file", async (t) => {
+  const get = (headers: Record<string, string>) => fetchFile(owner, text.url, headers);
+  const parts: Readonly<Record<string, readonly [status: number, bytes: string, range: string | null]>> = {
+    "bytes=0-3": [206, "0123", "bytes 0-3/10"],
+    "bytes=4-": [206, "456789", "bytes 4-9/10"],
+    "bytes=-2": [206, "89", "bytes 8-9/10"],
+    "bytes=-99": [206, "0123456789", "bytes 0-9/10"],
+    "bytes=9-99": [206, "9", "bytes 9-9/10"],
+    "bytes=10-": [416, "", "bytes */10"],
+    "bytes=-0": [416, "", "bytes */10"],
+    "bytes=3-1": [200, "0123456789", null],
+    "bytes=0-1,3-4": [200, "0123456789", null],
+    "lines=1-2": [200, "0123456789", null],
+    "bytes=-": [200, "0123456789", null],
+  };
+  for (const [range, [status, bytes, told]] of Object.entries(parts)) {
+    const got = await get({ Range: range });
+    t.strictSame([got.status, got.bytes.toString(), got.headers.get("content-range")], [status, bytes, told], range);
+  }
+  t.strictSame(readRange("bytes=0-0", 0), { kind: "unsatisfiable" }, "nothing is a part of nothing");
+  const etag = (await get({})).headers.get("etag") ?? "";
+  t.equal((await get({ "If-None-Match": etag })).status, 304);
+  t.equal((await get({ "If-None-Match": '"other"' })).status, 200);
+  t.equal((await get({ Range: "bytes=0-3", "If-Range": etag })).status, 206);
+  t.equal((await get({ Range: "bytes=0-3", "If-Range": '"other"' })).status, 200);
+  t.equal(
+    (await fetchFile(owner.anonymous(), text.url, { "If-None-Match": etag })).status,
+    404,
+    "[S1] first of all, access",
+  );
+});
+
+t.test("[RFC 9110] HEAD says what GET would, without the bytes; other methods are refused", async (t) => {
+  const request = (method: string) =>
+    `${method} ${text.url} HTTP/1.1\r\nHost: x\r\nAuthorization: ${owner.authorization}\r\n\r\n`;
+  const answer = await exchange(server.url, request("HEAD"), false);
+  t.match(answer, { status: 200, headers: { "content-length": "10", "content-type": "text/plain; charset=utf-8" } });
+  t.equal((await exchange(server.url, request("POST")))?.status, 405);
+});
+
+t.test("[E3] download_stall_ms_max: whoever takes nothing is let go, and holds little meanwhile", async (t) => {
+  const size = 24 * 1024 * 1024;
+  const { url } = await uploaded(owner, Buffer.alloc(size, "x"), '"large.txt"');
+  t.equal((await fetchFile(owner, url)).bytes.length, size, "a large file is given whole");
+  const again = await fetchFile(owner, url, { Range: `bytes=${size - 3}-` });
+  t.equal(again.bytes.toString(), "xxx", "on the same connection, too");
+  const request = `GET ${url} HTTP/1.1\r\nHost: x\r\nAuthorization: ${owner.authorization}\r\n\r\n`;
+  const connection = new RawConnection(server.url);
+  await connection.write(request);
+  connection.destroy();
+  await connection.closed;
+  t.equal((await fetchPage(server.url, url, { Authorization: owner.authorization })).status, 200, "the server lives");
+
+  const stalled = await stalledReader(request);
+  while (openFiles() === 0) await owner.get("/users/me");
+  // Until the kernel's buffers are full nobody waits; then the clock decides, and the file is closed.
+  while (openFiles() > 0) {
+    clock.advance(limits.download_stall_ms_max);
+    await owner.get("/users/me");
+  }
+  t.ok((await stalled.rest()) < size, "the connection ended before the file did");
+});
+
+/** How many uploaded files this process has open. */
+function openFiles(): number {
+  return readdirSync("/proc/self/fd").filter((descriptor) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`).includes("/files/uploads/");
+    } catch {
+      return false;
+    }
+  }).length;
+}
+
+/** Asks, and takes nothing of the answer until `rest`, which counts the bytes of all of it. */
+async function stalledReader(request: string): Promise<{ rest(): Promise<number> }> {
+  const { hostname, port } = new URL(server.url);
+  const socket = connect(Number(port), hostname);
+  socket.on("error", () => undefined);
+  socket.pause();
+  await new Promise<void>((resolve) => socket.write(request, () => resolve()));
+  return {
+    rest: () =>
+      new Promise((resolve) => {
+        let bytes = 0;
+        socket.on("data", (chunk: Buffer) => {
+          bytes += chunk.length;
+          // All of it has come: the connection was never ended.
+          if (bytes > 24 * 1024 * 1024) socket.destroy();
+        });
+        socket.on("close", () => resolve(bytes));
+        // What was paused by hand does not flow by a listener alone.
+        socket.resume();
+      }),
+  };
+}
+
+t.test("[S3] downloads_concurrent_max is more than a person's connections need", (t) => {
+  t.ok(limits.downloads_concurrent_max * limits.download_chunk_bytes <= 64 * 1024 * 1024, "all together are bounded");
+  t.end();
+});

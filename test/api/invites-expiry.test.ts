@@ -1,0 +1,184 @@
+/** How invitations end (spec 3, 4.14): their time is over, the server restarts meanwhile, the inviter goes; and how many there may be. */
+import t from "tap";
+import { command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client } from "../support/client.ts";
+import {
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  systemGroup,
+  write,
+} from "../support/conversation.ts";
+import { inviteLink, submit, visit } from "../support/join.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import { restart } from "../support/restart.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const path = "/invites/multiuse";
+const minuteMs = 60_000;
+
+const everyMember = { create_multiuse_invite_group: systemGroup(server, "role:members") };
+const administrators = { create_multiuse_invite_group: systemGroup(server, "role:administrators") };
+
+const listed = async (by: Client) => (await by.get("/invites")).body.invites;
+const newest = async (by: Client) => (await listed(by)).at(-1);
+
+t.test("[spec 4.14, M8] expiry: minutes, null never, omitted as INVITATION_LINK_VALIDITY_MINUTES says", async (t) => {
+  const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
+  const environment = { INVITATION_LINK_VALIDITY_MINUTES: "30" };
+  const own = await startTestServer(t, { environment, clock });
+  t.teardown(() => clock.release());
+  const by = own.owner;
+  const short = await inviteLink(by, { invite_expires_in_minutes: 10 });
+  const omitted = await inviteLink(by);
+  const never = await inviteLink(by, { invite_expires_in_minutes: "null" });
+  const start = Math.floor(clock.now() / 1000);
+  const dates = (await listed(by)).map(({ expiry_date: date }: { expiry_date: number | null }) => date);
+  t.strictSame(dates, [start + 600, start + 1800, null]);
+  const states = async () => Promise.all([short, omitted, never].map(async (link) => (await visit(link)).status));
+  const follower = await Follower.of(by, { event_types: ["invites_changed", "message"] });
+  clock.advance(10 * minuteMs - 1);
+  t.strictSame(await states(), [200, 200, 200], "the last moment");
+  clock.advance(1);
+  t.strictSame(await states(), [404, 200, 200]);
+  t.match((await visit(short)).text, "This invitation has expired.");
+  t.equal((await listed(by)).length, 2);
+  await realmOf(own).dispatcher.idle();
+  t.equal(realmOf(own).view.rows("invitations", { limit: 9 })[0]?.row.state, "expired", "a state of the machine");
+  await follower.settled();
+  t.equal(follower.ofType("invites_changed").length, 1, "whoever shows the list is told");
+  t.strictSame(outcome(await by.delete(`${path}/1`)), refusal("No such invitation"), "it is no longer there to revoke");
+  clock.advance(20 * minuteMs);
+  t.strictSame(await states(), [404, 404, 200]);
+  clock.jump(limits.invitation_kept_ms);
+  await realmOf(own).dispatcher.idle();
+  t.match((await visit(short)).text, "This invitation is not known here.", "after a week nothing of it stays");
+  for (const table of ["invitations", "invitationKeys", "invitationLinks"] as const) {
+    t.equal(realmOf(own).environment.count(table), 1, table);
+  }
+  t.equal((await visit(never)).status, 200);
+});
+
+t.test("[D6] without the variable it is 14400 minutes, ten days", async (t) => {
+  await inviteLink(owner);
+  const { invited, expiry_date: end } = await newest(owner);
+  t.equal(end - invited, 14_400 * 60);
+});
+
+t.test("[M1, M8] links, their state and their timers survive a restart: late, but once", async (t) => {
+  const before = await startTestServer(t);
+  const [good, short, revoked] = [
+    await inviteLink(before.owner),
+    await inviteLink(before.owner, { invite_expires_in_minutes: 1 }),
+    await inviteLink(before.owner),
+  ];
+  await before.owner.delete(`${path}/3`);
+  const { server: after, as } = await restart(t, before);
+  const moved = (link: string) => link.replace(before.url, after.url);
+  t.equal((await visit(moved(good))).status, 200);
+  t.match((await visit(moved(revoked))).text, "revoked");
+  t.strictSame(
+    (await listed(as(before.owner))).map(({ link_url: link }: { link_url: string }) => link),
+    [moved(good), moved(short)],
+    "the list gives the link again, as the caller calls the server",
+  );
+  await after.stop();
+  const clock = new ManualClock(Date.now() + 2 * minuteMs);
+  const late = await startTestServer(t, { dataDir: before.dataDir, clock });
+  t.teardown(() => clock.release());
+  await realmOf(late).dispatcher.idle();
+  t.match((await visit(short.replace(before.url, late.url))).text, "expired");
+});
+
+t.test(
+  "[spec 4.14, M8] what is over is over, also while its timer is late: page, form, answer and list say so",
+  async (t) => {
+    const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
+    const own = await startTestServer(t, { clock });
+    t.teardown(() => clock.release());
+    const { dispatcher, view } = realmOf(own);
+    const link = await inviteLink(own.owner, { invite_expires_in_minutes: 60 });
+    const invited = { invitee_emails: "late@example.com", stream_ids: [], invite_expires_in_minutes: 60 };
+    t.equal((await own.owner.post("/invites", invited)).status, 200);
+    clock.advance(minuteMs);
+    // Their timers are still to come.
+    for (const { key, row } of view.rows("invitations", { limit: 9 })) {
+      write(own, "invitations", key, { ...row, expiresAt: clock.now() });
+    }
+    t.match(await visit(link), { status: 404, text: /This invitation has expired/ });
+    t.match(await submit(link, { email: "new@example.com" }), { status: 404, text: /This invitation has expired/ });
+    const person = { email: "new@example.com", fullName: "New", passwordHash: "none" };
+    for (const id of [1, 2]) {
+      const accepted = await dispatcher.ask(command({ actor: "invitation", id }, "invitation.accept", person, null));
+      t.match(accepted, { kind: "refused", code: "NOT_FOUND" }, "a form that was on its way");
+    }
+    t.strictSame(outcome(await own.owner.post("/invites/2/resend")), refusal("No such invitation"));
+    t.strictSame(await listed(own.owner), []);
+    t.equal(view.users.byEmail("new@example.com"), undefined);
+    t.strictSame(
+      view.rows("invitations", { limit: 9 }).map(({ row }) => row.state),
+      ["valid", "valid"],
+      "no timer has come in between",
+    );
+    for (const { key, row } of view.rows("invitations", { limit: 9 })) {
+      write(own, "invitations", key, { ...row, expiresAt: clock.now() + 1 });
+    }
+    t.equal((await visit(link)).status, 200, "the last moment");
+  },
+);
+
+t.test(
+  "[behaviour 2.20] who is deactivated invites nobody any more; nor do the links come back with them",
+  async (t) => {
+    setRealmSettings(server, everyMember);
+    const leaver = await personOf(server, "leaver");
+    const links = [await inviteLink(leaver), await inviteLink(leaver)];
+    const others = await inviteLink(member);
+    const follower = await Follower.of(owner, { event_types: ["invites_changed", "message"] });
+    await owner.delete(`/users/${leaver.userId}`);
+    for (const link of links) t.match((await visit(link)).text, "revoked");
+    t.equal((await visit(others)).status, 200);
+    await owner.post(`/users/${leaver.userId}/reactivate`);
+    for (const link of links) t.match((await visit(link)).text, "revoked");
+    await follower.settled();
+    t.equal(follower.ofType("invites_changed").length, 2);
+    setRealmSettings(server, administrators);
+  },
+);
+
+t.test("[S3] invitations_per_user_per_day_max and invitations_per_realm_max: the last one fits", async (t) => {
+  const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
+  const own = await startTestServer(t, { clock });
+  t.teardown(() => clock.release());
+  const other = await personOf(own, "other", roles.administrator);
+  for (let id = 1; id < limits.invitations_per_user_per_day_max; id++) {
+    write(own, "invitationSends", [own.owner.userId, clock.now(), 10_000 + id], {});
+  }
+  t.equal((await own.owner.post(path)).status, 200);
+  const limited = outcome(await own.owner.post(path));
+  const fields = { errors: [], sent_invitations: false, license_limit_reached: false, daily_limit_reached: true };
+  const text = "You have reached the limit of invitations for one day. No invites were sent.";
+  t.strictSame(limited, refusal(text, "INVITATION_FAILED", 400, fields));
+  t.equal((await other.post(path)).status, 200, "everybody has a limit of their own");
+  clock.jump(24 * 60 * minuteMs - 1);
+  t.equal((await own.owner.post(path)).status, 400);
+  clock.advance(1);
+  t.equal((await own.owner.post(path)).status, 200);
+  t.equal(realmOf(own).environment.count("invitationSends"), 2, "what is older is forgotten");
+
+  const [template] = realmOf(own).view.rows("invitations", { limit: 1 });
+  if (template === undefined) throw new Error("there is no invitation");
+  for (let count = 3; count < limits.invitations_per_realm_max - 1; count++) {
+    write(own, "invitations", 10_000 + count, { ...template.row, id: 10_000 + count });
+  }
+  t.equal((await own.owner.post(path)).status, 200);
+  t.strictSame(outcome(await own.owner.post(path)), refusal("Too many invitations"));
+});

@@ -1,0 +1,296 @@
+/** Invitations of addresses (public API: POST /invites, resend, DELETE /invites/{invite_id}): mails as files, links that are good once. */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import {
+  createChannel,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  success,
+  systemGroup,
+  write,
+} from "../support/conversation.ts";
+import { attribute, field, inviteLink, logIn, submit, visit } from "../support/join.ts";
+import { outboxMails, pendingMails, type Received } from "../support/mail.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import { startTestServer, type TestServer } from "../support/server.ts";
+
+const server = await startTestServer(t, { environment: { REALM_NAME: "Tea & Co" } });
+const { owner } = server;
+const administrator = await personOf(server, "administrator", roles.administrator);
+const member = await personOf(server, "member");
+const guest = await personOf(server, "guest", roles.guest);
+
+const invite = async (by: Client, emails: string, params: Params = {}) =>
+  outcome(await by.post("/invites", { invitee_emails: emails, ...params }));
+const listed = async (by: Client) => (await by.get("/invites")).body.invites;
+
+let mails = 0;
+
+/** As many mails more as come. */
+async function arrived(count: number, own: TestServer = server): Promise<Received[]> {
+  if (own !== server) return (await outboxMails(own.dataDir, count)).slice(-count);
+  mails += count;
+  return (await outboxMails(own.dataDir, mails)).slice(mails - count);
+}
+
+function linkIn({ email }: Received): string {
+  return /^http\S+$/m.exec(email.text ?? "")?.[0] ?? "";
+}
+
+const failed = (msg: string, errors: unknown[]) =>
+  refusal(msg, "INVITATION_FAILED", 400, {
+    errors,
+    sent_invitations: false,
+    license_limit_reached: false,
+    daily_limit_reached: false,
+  });
+
+t.test(
+  "[public API] POST /invites: a mail with a link for each address; its account has that address, once",
+  async (t) => {
+    const plans = await createChannel(owner, "plans", [owner, member], { invite_only: true });
+    const text = "ann@example.org, Bob B <bob@example.org>\nANN@example.org\r\n,, ";
+    t.strictSame(await invite(member, text, { stream_ids: [plans], invite_as: 600 }), success());
+    const [toAnn, toBob] = await arrived(2);
+    t.strictSame(
+      [toAnn?.email.to?.[0]?.address, toBob?.email.to?.[0]?.address],
+      ["ann@example.org", "bob@example.org"],
+    );
+    t.equal(toAnn?.email.subject, "member 0 has invited you to Tea & Co");
+    t.match(toAnn?.email.text, /^Hello,/);
+    t.match(toAnn?.email.text, "member 0 has invited you to join Tea & Co.");
+    t.match(toAnn?.email.text, "The link is good until ");
+    const own = await listed(member);
+    t.strictSame(
+      own.map((each: Params) => [each["email"], each["is_multiuse"], each["invited_as"], each["link_url"]]),
+      [
+        ["ann@example.org", false, 600, undefined],
+        ["bob@example.org", false, 600, undefined],
+      ],
+    );
+
+    const link = linkIn(toAnn as Received);
+    t.match(link, new RegExp(`^${server.url}/join/[A-Za-z0-9]{32}/$`));
+    const page = await visit(link);
+    t.equal(page.status, 200);
+    t.match(page.text, "ann@example.org");
+    t.equal(attribute(field(page, "email"), "value"), undefined, "the address is fixed");
+    const follower = await Follower.of(member, { event_types: ["invites_changed", "message"] });
+    const done = await submit(link, { email: "other@example.org", full_name: "Ann" });
+    t.equal(done.status, 200, done.text);
+    t.equal((await logIn(owner, "other@example.org")).status, 401, "the address is the invitation's, whatever is sent");
+    const { body } = await logIn(owner, "ann@example.org");
+    const people = (await owner.get("/users")).body.members;
+    t.match(
+      people.find(({ user_id: id }: { user_id: number }) => id === body.user_id),
+      { full_name: "Ann", role: 600 },
+    );
+    const again = await submit(link, { full_name: "Another", password: "another password" });
+    t.equal(again.status, 404);
+    t.match(again.text, "This invitation has been used already.");
+    t.match((await visit(link)).text, "has been used already");
+    t.equal((await submit(link, { full_name: "Ann" })).status, 200, "the form sent twice: all is well");
+    t.equal((await owner.get("/users")).body.members.length, people.length);
+    t.strictSame(
+      (await listed(member)).map(({ email }: { email: string }) => email),
+      ["bob@example.org"],
+    );
+    await follower.settled();
+    t.equal(follower.ofType("invites_changed").length, 1);
+  },
+);
+
+t.test("[D5] who may: `can_invite_users_group`, with the rules of links; no guests", async (t) => {
+  t.strictSame(await invite(guest, "x@example.org"), refusal("Not allowed for guest users"));
+  t.strictSame(
+    await invite(member, "x@example.org", { invite_as: 200 }),
+    refusal("Must be an organization administrator"),
+  );
+  t.strictSame(
+    await invite(administrator, "x@example.org", { invite_as: 100 }),
+    refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL"),
+  );
+  t.strictSame(
+    await invite(member, "x@example.org", { stream_ids: [99] }),
+    refusal("Invalid channel ID 99. No invites were sent."),
+  );
+  t.strictSame(await invite(member, "x@example.org", { group_ids: [99] }), refusal("Invalid user group"));
+  setRealmSettings(server, { can_invite_users_group: systemGroup(server, "role:administrators") });
+  t.strictSame(await invite(member, "x@example.org"), refusal("Insufficient permission"));
+  const state = await member.register({ fetch_event_types: ["realm_user"] });
+  t.equal(state["can_invite_others_to_realm"], false);
+  setRealmSettings(server, { can_invite_users_group: systemGroup(server, "role:members") });
+  t.equal(pendingMails(server).length, 0, "no mail for what is refused");
+});
+
+t.test("[public API] addresses that cannot be invited refuse all of them, each with its reason", async (t) => {
+  const gone = await personOf(server, "gone");
+  await owner.delete(`/users/${gone.userId}`);
+  const taken = ["OWNER@localhost", "Already has an account.", false];
+  const deactivated = ["gone0@example.com", "Account has been deactivated.", true];
+  const before = (await listed(owner)).length;
+  t.strictSame(
+    await invite(member, "new@example.org,OWNER@localhost,gone0@example.com"),
+    failed("Some of those addresses have an account already, so we didn't send any invitations.", [taken, deactivated]),
+  );
+  t.strictSame(await invite(member, "OWNER@localhost"), failed("We weren't able to invite anyone.", [taken]));
+  const invalid = ["nobody", `user2@colloquy.invalid`, "a@b@c"];
+  t.strictSame(
+    await invite(member, `new@example.org\n${invalid.join("\n")}`),
+    failed(
+      "Some emails did not validate, so we didn't send any invitations.",
+      invalid.map((email) => [email, "Invalid address.", false]),
+    ),
+  );
+  for (const none of ["", " , \n", ","]) {
+    t.strictSame(await invite(member, none), refusal("You must specify at least one email address."));
+  }
+  t.equal((await listed(owner)).length, before);
+  t.equal(pendingMails(server).length, 0);
+});
+
+t.test("[S3] invitation_addresses_per_request_max, and one over", async (t) => {
+  const many = (count: number) => Array.from({ length: count }, (_, index) => `many${index}@example.org`).join(",");
+  const most = limits.invitation_addresses_per_request_max;
+  t.strictSame(await invite(owner, many(most + 1)), refusal(`Too many addresses in one request (maximum ${most})`));
+  t.strictSame(await invite(owner, many(most)), success());
+  await arrived(most);
+  const over = await invite(owner, "a".repeat(limits.invitation_addresses_code_points_max + 1));
+  t.match(over.body, { msg: /^invitee_emails is too long/ });
+  for (const { id, email } of await listed(owner)) {
+    if (email !== undefined) t.strictSame(outcome(await owner.delete(`/invites/${id}`)), success());
+  }
+});
+
+t.test("[public API] DELETE /invites/{invite_id}: who made it, and administrators; the link says so", async (t) => {
+  await invite(member, "carl@example.org,dora@example.org");
+  const [toCarl] = await arrived(2);
+  const [carl, dora] = (await listed(member)).slice(-2);
+  const none = refusal("No such invitation");
+  const other = await personOf(server, "other");
+  t.strictSame(outcome(await other.delete(`/invites/${carl.id}`)), none, "[S1]");
+  t.strictSame(outcome(await owner.delete("/invites/99999")), none);
+  t.strictSame(outcome(await owner.delete(`/invites/multiuse/${carl.id}`)), none, "ids go with is_multiuse");
+  t.strictSame(outcome(await member.delete(`/invites/${carl.id}`)), success());
+  t.strictSame(outcome(await member.delete(`/invites/${carl.id}`)), none);
+  t.strictSame(outcome(await administrator.delete(`/invites/${dora.id}`)), success());
+  t.match((await submit(linkIn(toCarl as Received), {})).text, "This invitation has been revoked.");
+});
+
+t.test("[public API, S2] resend: one mail more, with a link of its own; keys are kept as hashes", async (t) => {
+  await invite(member, "emma@example.org");
+  const [first] = await arrived(1);
+  const { id } = (await listed(member)).at(-1);
+  const none = refusal("No such invitation");
+  const other = await personOf(server, "stranger");
+  t.strictSame(outcome(await other.post(`/invites/${id}/resend`)), none);
+  t.strictSame(outcome(await owner.post("/invites/99999/resend")), none);
+  const links = [linkIn(first as Received)];
+  for (let count = 1; count <= limits.invitation_links_per_address_max; count++) {
+    t.strictSame(outcome(await (count === 1 ? administrator : member).post(`/invites/${id}/resend`)), success());
+    const [mail] = await arrived(1);
+    t.equal(mail?.email.to?.[0]?.address, "emma@example.org");
+    t.match(mail?.email.subject, "member 0 has invited you");
+    links.push(linkIn(mail as Received));
+  }
+  const statuses = await Promise.all(links.map(async (link) => (await visit(link)).status));
+  t.strictSame(statuses, [404, ...links.slice(1).map(() => 200)], "[S3] the newest five are good");
+  await realmOf(server).dispatcher.idle();
+  for (const link of links) {
+    const key = /join\/(\w+)\//.exec(link)?.[1] ?? "";
+    for (const table of ["invitations", "invitationKeys", "invitationLinks", "events", "timers", "mailbox"] as const) {
+      t.notMatch(JSON.stringify(realmOf(server).view.rows(table, { limit: 10_000 })), key, table);
+    }
+  }
+  t.equal((await submit(links[2] ?? "", { full_name: "Emma" })).status, 200);
+  t.match((await visit(links[1] ?? "")).text, "used already", "all of them lead to one invitation");
+  t.strictSame(outcome(await member.post(`/invites/${id}/resend`)), none);
+});
+
+t.test("[S3] mails that are sent again count within a day, too", async (t) => {
+  await invite(administrator, "fay@example.org");
+  await arrived(1);
+  const { id } = (await listed(administrator)).at(-1);
+  const now = Date.now();
+  const present = realmOf(server).view.keys("invitationSends", {
+    start: [administrator.userId],
+    end: [administrator.userId + 1],
+    limit: 1000,
+  });
+  for (let count = present.length; count < limits.invitations_per_user_per_day_max; count++) {
+    write(server, "invitationSends", [administrator.userId, now, 50_000 + count], {});
+  }
+  t.match((await administrator.post(`/invites/${id}/resend`)).body, {
+    code: "INVITATION_FAILED",
+    daily_limit_reached: true,
+  });
+  t.match((await invite(administrator, "gil@example.org")).body, {
+    code: "INVITATION_FAILED",
+    daily_limit_reached: true,
+  });
+});
+
+t.test("[spec 4.14] whoever has come otherwise is invited no more", async (t) => {
+  await invite(member, "hal@example.org,ida@example.org,jim@example.org");
+  const [toHal, toIda] = await arrived(3);
+  t.equal((await submit(await inviteLink(owner), { email: "HAL@example.org", full_name: "Hal" })).status, 200);
+  await server.person("Ida");
+  await owner.post("/users", { email: "ida@example.org", full_name: "Ida I", password: "correct horse battery" });
+  const left = (await listed(member)).map(({ email }: { email: string }) => email);
+  t.notOk(left.includes("hal@example.org"));
+  t.notOk(left.includes("ida@example.org"));
+  t.ok(left.includes("jim@example.org"));
+  for (const mail of [toHal, toIda]) t.match((await visit(linkIn(mail as Received))).text, "revoked");
+});
+
+t.test("[public API] notify_referrer_on_join false: the inviter is told nothing", async (t) => {
+  const inviter = await personOf(server, "quiet");
+  await invite(inviter, "kim@example.org", { notify_referrer_on_join: false });
+  await invite(inviter, "lea@example.org");
+  const [toKim, toLea] = await arrived(2);
+  t.strictSame(
+    (await listed(inviter)).map((each: Params) => each["notify_referrer_on_join"]),
+    [false, true],
+  );
+  for (const mail of [toKim, toLea]) await submit(linkIn(mail as Received), { full_name: "Guest Of Quiet" });
+  const asked = { anchor: "newest", num_before: 10, num_after: 0, apply_markdown: false };
+  const { body } = await inviter.get("/messages", asked);
+  t.equal(body.messages.filter(({ content }: { content: string }) => content.includes("accepted")).length, 1);
+});
+
+t.test("[M8, spec 4.14] an invitation by mail expires as a link does; null never", async (t) => {
+  const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
+  const own = await startTestServer(t, { clock });
+  t.teardown(() => clock.release());
+  const ask = (emails: string, minutes: unknown) =>
+    own.owner.post("/invites", { invitee_emails: emails, invite_expires_in_minutes: minutes });
+  await ask("mia@example.org", 60);
+  await ask("noa@example.org", "null");
+  const [toMia, toNoa] = await arrived(2, own);
+  t.match(toMia?.email.text, /The link is good until .*1 May 2026.*13:00 \(UTC\)\./);
+  t.notMatch(toNoa?.email.text, "good until");
+  clock.advance(60 * 60_000);
+  await realmOf(own).dispatcher.idle();
+  t.match((await submit(linkIn(toMia as Received), {})).text, "expired");
+  t.equal((await visit(linkIn(toNoa as Received))).status, 200);
+  t.strictSame(outcome(await own.owner.post("/invites/1/resend")), refusal("No such invitation"));
+  clock.jump(limits.invitation_kept_ms);
+  await realmOf(own).dispatcher.idle();
+  t.equal(realmOf(own).environment.count("invitationAddresses"), 1);
+});
+
+t.test("[S1] links lead to a scheme and a host and nothing else", async (t) => {
+  const { HostClient } = await import("../support/http.ts");
+  for (const host of ["evil.example.org/x?", "evil.example.org#", "user@evil.example.org"]) {
+    const client = new HostClient(owner, host);
+    t.equal((await client.post("/invites", { invitee_emails: "olga@example.org" })).status, 400, host);
+    t.equal((await client.post("/invites/multiuse")).status, 400, host);
+  }
+  t.equal(pendingMails(server).length, 0);
+});

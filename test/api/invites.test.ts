@@ -1,0 +1,317 @@
+/** POST /invites/multiuse and its kin (spec 4.14, 3, 7, 8; public API: /invites): who may invite whom, where to, for how long. */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import {
+  botOf,
+  createChannel,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  success,
+  systemGroup,
+} from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import { inviteLink, visit } from "../support/join.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const administrator = await personOf(server, "administrator", roles.administrator);
+const moderator = await personOf(server, "moderator", roles.moderator);
+const member = await personOf(server, "member");
+const guest = await personOf(server, "guest", roles.guest);
+const path = "/invites/multiuse";
+
+const everyMember = { create_multiuse_invite_group: systemGroup(server, "role:members") };
+const administrators = { create_multiuse_invite_group: systemGroup(server, "role:administrators") };
+
+const listed = async (by: Client) => (await by.get("/invites")).body.invites;
+const newest = async (by: Client) => (await listed(by)).at(-1);
+
+t.test("[spec 4.14] the response is `invite_link`, a link of this server; twice gives two", async (t) => {
+  const [first, second] = [await owner.post(path), await owner.post(path)];
+  t.strictSame(Object.keys(first.body).sort(), ["invite_link", "msg", "result"]);
+  for (const { body } of [first, second]) {
+    t.match(body.invite_link, new RegExp(`^${server.url}/join/[A-Za-z0-9]{32}/$`), "190 random bits");
+    t.equal((await visit(body.invite_link)).status, 200);
+  }
+  t.not(first.body.invite_link, second.body.invite_link);
+});
+
+t.test("[spec 4.14] non-administrators with the permission may use this operation (level 209)", async (t) => {
+  const refused = refusal("Insufficient permission");
+  for (const by of [moderator, member]) t.strictSame(outcome(await by.post(path)), refused, "[spec 7]");
+  const none = outcome(await guest.post(path));
+  t.strictSame(none, refusal("Not allowed for guest users"));
+  const bot = await botOf(server, "bot", owner);
+  t.strictSame(outcome(await bot.post(path)), refusal("This endpoint does not accept bot requests."));
+  const changed = await owner.patch("/realm", {
+    create_multiuse_invite_group: { new: everyMember.create_multiuse_invite_group },
+  });
+  t.equal(changed.status, 200, "[D5] the permission is a setting of the organization");
+  for (const by of [moderator, member]) t.equal((await by.post(path)).status, 200);
+  t.strictSame(outcome(await guest.post(path)), none, "guests never");
+  setRealmSettings(server, administrators);
+});
+
+t.test(
+  "[spec 4.14] `invite_as`: default 400; a user can invite only to roles equally or more restricted",
+  async (t) => {
+    setRealmSettings(server, everyMember);
+    const people = { owner, administrator, moderator, member };
+    const may: Readonly<Record<keyof typeof people, readonly number[]>> = {
+      owner: [100, 200, 300, 400, 600],
+      administrator: [200, 300, 400, 600],
+      moderator: [300, 400, 600],
+      member: [400, 600],
+    };
+    for (const [name, by] of Object.entries(people)) {
+      for (const role of Object.values(roles)) {
+        const answer = outcome(await by.post(path, { invite_as: role }));
+        const expected = may[name as keyof typeof people].includes(role)
+          ? 200
+          : role === roles.owner
+            ? refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL")
+            : refusal("Must be an organization administrator");
+        t.strictSame(expected === 200 ? answer.status : answer, expected, `${name} invites as ${role}`);
+      }
+    }
+    await inviteLink(member);
+    t.equal((await newest(member)).invited_as, 400);
+    for (const bad of [0, 500, 401, -400]) {
+      t.strictSame(outcome(await owner.post(path, { invite_as: bad })), refusal("Invalid invite_as"), String(bad));
+    }
+    for (const bad of ["owner", "400.5", "[400]", "null"]) {
+      t.equal((await owner.post(path, { invite_as: bad })).status, 400, bad);
+    }
+    setRealmSettings(server, administrators);
+  },
+);
+
+t.test("[spec 4.14] `stream_ids`: a channel that does not exist or is not accessible (section 7, D24)", async (t) => {
+  setRealmSettings(server, everyMember);
+  const before = (await listed(owner)).length;
+  const secret = await createChannel(owner, "secret", [owner], { invite_only: true });
+  const open = await createChannel(owner, "open", [owner]);
+  const gone = await createChannel(owner, "gone", [owner]);
+  await owner.delete(`/streams/${gone}`);
+  const unknown = (id: number) => refusal(`Invalid channel ID ${id}. No invites were sent.`);
+  for (const id of [secret, gone, 99_999]) {
+    t.strictSame(outcome(await member.post(path, { stream_ids: [open, id] })), unknown(id));
+    if (id !== secret) t.strictSame(outcome(await owner.post(path, { stream_ids: [id] })), unknown(id));
+  }
+  t.strictSame(
+    outcome(await administrator.post(path, { stream_ids: [secret] })),
+    unknown(secret),
+    "[D18] nobody is let into what one cannot read",
+  );
+  t.equal((await owner.post(path, { stream_ids: [secret, open, open] })).status, 200);
+  t.equal((await listed(owner)).length, before + 1, "what was refused made nothing");
+  setRealmSettings(server, administrators);
+});
+
+t.test("[spec 4.14] `stream_ids` must be empty when the caller cannot subscribe others", async (t) => {
+  const refused = refusal("You do not have permission to subscribe other users to channels.");
+  const only = await createChannel(owner, "only mine", [owner, member]);
+  const shared = await createChannel(owner, "shared", [owner], {
+    can_add_subscribers_group: { direct_members: [member.userId], direct_subgroups: [] },
+  });
+  const general = 1;
+  setRealmSettings(server, { ...everyMember, can_add_subscribers_group: systemGroup(server, "role:administrators") });
+  const other = await personOf(server, "other");
+  for (const ids of [[only], [general], [shared], [only, general]]) {
+    t.strictSame(outcome(await other.post(path, { stream_ids: ids })), refused, `somebody who can add nowhere: ${ids}`);
+  }
+  t.equal((await other.post(path, { stream_ids: [], include_realm_default_subscriptions: true })).status, 200);
+  t.strictSame(outcome(await member.post(path, { stream_ids: [only] })), refused);
+  t.strictSame(outcome(await member.post(path, { stream_ids: [shared, only] })), refused);
+  t.equal((await member.post(path, { stream_ids: [shared] })).status, 200, "may add subscribers to this one");
+  t.equal((await member.post(path, { stream_ids: [shared, general] })).status, 200, "a default channel (level 342)");
+  setRealmSettings(server, { ...administrators, can_add_subscribers_group: systemGroup(server, "role:members") });
+});
+
+t.test("[spec 4.14] `group_ids`: permission to add users to each group (level 322)", async (t) => {
+  setRealmSettings(server, everyMember);
+  const make = async (name: string, more: Params = {}) =>
+    (await owner.post("/user_groups/create", { name, description: "", members: [owner.userId], ...more })).body
+      .group_id;
+  const closed = await make("closed");
+  const joinable = await make("joinable", { can_join_group: systemGroup(server, "role:members") });
+  const shared = await make("for adding", {
+    can_add_members_group: { direct_members: [member.userId], direct_subgroups: [] },
+  });
+  const ended = await make("ended");
+  await owner.post(`/user_groups/${ended}/deactivate`);
+  const ask = async (by: Client, ids: number[]) => outcome(await by.post(path, { group_ids: ids }));
+  t.equal((await ask(member, [shared, shared])).status, 200);
+  t.strictSame(await ask(member, [shared, closed]), refusal("Insufficient permission"));
+  t.strictSame(await ask(member, [joinable]), refusal("Insufficient permission"), "joining is for oneself");
+  t.strictSame(await ask(owner, [systemGroup(server, "role:moderators")]), refusal("Insufficient permission"));
+  t.strictSame(await ask(owner, [99_999]), refusal("Invalid user group"));
+  t.strictSame(await ask(owner, [ended]), refusal("User group is deactivated."));
+  t.equal((await ask(owner, [closed, shared])).status, 200);
+  setRealmSettings(server, administrators);
+});
+
+t.test(
+  "[spec 8, S3] welcome_message_custom_text: 8000 characters; bounds of lists and minutes, one over",
+  async (t) => {
+    const max = limits.welcome_message_code_points_max;
+    t.equal(max, 8000);
+    t.equal((await owner.post(path, { welcome_message_custom_text: "😀".repeat(max) })).status, 200);
+    const tooLong = await owner.post(path, { welcome_message_custom_text: "a".repeat(max + 1) });
+    t.strictSame(outcome(tooLong), refusal(`welcome_message_custom_text is too long (limit: ${max} characters)`));
+    const ids = (length: number) => Array.from({ length }, () => 1);
+    t.equal((await owner.post(path, { stream_ids: ids(limits.invitation_channels_max) })).status, 200);
+    t.equal((await owner.post(path, { stream_ids: ids(limits.invitation_channels_max + 1) })).status, 400);
+    t.strictSame(
+      outcome(await owner.post(path, { group_ids: ids(limits.invitation_groups_max) })),
+      refusal("Insufficient permission"),
+    );
+    t.match((await owner.post(path, { group_ids: ids(limits.invitation_groups_max + 1) })).body.msg, /group_ids/);
+    for (const good of [1, limits.invitation_minutes_max]) {
+      t.equal((await owner.post(path, { invite_expires_in_minutes: good })).status, 200);
+    }
+    for (const bad of [0, -1, limits.invitation_minutes_max + 1, 1.5, "soon", "", [], true]) {
+      t.equal((await owner.post(path, { invite_expires_in_minutes: bad })).status, 400, JSON.stringify(bad));
+    }
+  },
+);
+
+t.test(
+  "[D17, S2] what is stored: no text of others than administrators, no key in clear but the link's own row",
+  async (t) => {
+    setRealmSettings(server, everyMember);
+    const rows = () =>
+      realmOf(server)
+        .view.rows("invitations", { limit: 10_000 })
+        .map(({ row }) => row);
+    const texts: [Client, Params, string | null][] = [
+      [member, { welcome_message_custom_text: "mine" }, null],
+      [moderator, { welcome_message_custom_text: "mine" }, null],
+      [administrator, { welcome_message_custom_text: "ours" }, "ours"],
+      [owner, { welcome_message_custom_text: "" }, ""],
+      [owner, { welcome_message_custom_text: "null" }, null],
+      [owner, {}, null],
+    ];
+    for (const [by, params, stored] of texts) {
+      const link = await inviteLink(by, params);
+      t.equal(rows().at(-1)?.welcomeText, stored);
+      const key = /join\/(\w+)\//.exec(link)?.[1] ?? "";
+      for (const table of ["invitations", "invitationKeys", "events", "timers", "snapshots", "idempotency"] as const) {
+        t.notMatch(JSON.stringify(realmOf(server).view.rows(table, { limit: 10_000 })), key, table);
+      }
+    }
+    setRealmSettings(server, administrators);
+  },
+);
+
+t.test(
+  "[public API] GET /invites: one's own, for administrators everybody's; an owner's link is for owners",
+  async (t) => {
+    setRealmSettings(server, everyMember);
+    const asker = await personOf(server, "asker");
+    const before = Math.floor(Date.now() / 1000);
+    const link = await inviteLink(asker, { invite_as: 600, invite_expires_in_minutes: 10 });
+    const [own] = await listed(asker);
+    t.strictSame(own, {
+      id: own.id,
+      invited_by_user_id: asker.userId,
+      invited: own.invited,
+      expiry_date: own.invited + 600,
+      invited_as: 600,
+      is_multiuse: true,
+      notify_referrer_on_join: true,
+      link_url: link,
+    });
+    t.ok(own.invited >= before && Number.isInteger(own.invited));
+    t.notOk((await listed(member)).some(({ id }: { id: number }) => id === own.id));
+    t.ok((await listed(administrator)).some(({ id }: { id: number }) => id === own.id));
+    await inviteLink(owner, { invite_as: 100 });
+    const toOwners = ({ invited_as: role }: { invited_as: number }) => role === 100;
+    t.ok((await listed(owner)).some(toOwners));
+    t.notOk((await listed(administrator)).some(toOwners), "[S1] it would make an owner of an administrator");
+    t.strictSame(outcome(await guest.get("/invites")), refusal("Not allowed for guest users"));
+    setRealmSettings(server, administrators);
+  },
+);
+
+t.test(
+  "[public API] DELETE /invites/multiuse/{invite_id}: who made it, and administrators; then it is revoked",
+  async (t) => {
+    setRealmSettings(server, everyMember);
+    const none = refusal("No such invitation");
+    const link = await inviteLink(member);
+    const { id } = await newest(member);
+    const revoke = async (by: Client, invitation: number | string) => outcome(await by.delete(`${path}/${invitation}`));
+    t.strictSame(await revoke(moderator, id), none, "[S1] as one that is not there");
+    t.strictSame(await revoke(moderator, 99_999), none);
+    t.strictSame(await revoke(owner, 99_999), none);
+    t.strictSame(outcome(await member.delete(`/invites/${id}`)), none, "[public API] ids go with is_multiuse");
+    t.strictSame(outcome(await member.post(`/invites/${id}/resend`)), none);
+    t.equal((await visit(link)).status, 200, "nothing has changed");
+    t.strictSame(await revoke(member, id), success());
+    t.strictSame(await revoke(member, id), refusal("Invitation has already been revoked"));
+    t.strictSame(await revoke(moderator, id), none);
+    t.notOk((await listed(owner)).some((each: { id: number }) => each.id === id));
+    const page = await visit(link);
+    t.equal(page.status, 404);
+    t.match(page.text, "This invitation has been revoked.");
+
+    await inviteLink(member);
+    t.strictSame(await revoke(administrator, (await newest(member)).id), success());
+    await inviteLink(owner, { invite_as: 100 });
+    const ownersId = (await newest(owner)).id;
+    t.strictSame(await revoke(administrator, ownersId), none);
+    t.strictSame(await revoke(owner, ownersId), success());
+    setRealmSettings(server, administrators);
+  },
+);
+
+t.test("[public API] invites_changed: for administrators and the inviter, when one is made and revoked", async (t) => {
+  setRealmSettings(server, everyMember);
+  const watchers = [owner, administrator, member, moderator];
+  const followers = await Promise.all(
+    watchers.map((client) => Follower.of(client, { event_types: ["invites_changed", "message"] })),
+  );
+  await inviteLink(member);
+  await member.delete(`${path}/${(await newest(member)).id}`);
+  await member.post(path, { invite_as: 100 });
+  const counts: number[] = [];
+  for (const follower of followers) {
+    await follower.settled();
+    counts.push(follower.ofType("invites_changed").length);
+  }
+  t.strictSame(counts, [2, 2, 2, 0], "nothing for others, nothing for what was refused");
+  t.strictSame(followers[2]?.ofType("invites_changed")[0], { type: "invites_changed" });
+  setRealmSettings(server, administrators);
+});
+
+t.test("[house] what is refused writes nothing and is told to nobody", async (t) => {
+  const heard = await watchChanges(owner);
+  const count = () => realmOf(server).environment.count("invitations");
+  const before = count();
+  for (const params of [
+    { invite_as: 5 },
+    { stream_ids: [99] },
+    { group_ids: [99] },
+    { stream_ids: "x" },
+    { group_ids: {} },
+  ]) {
+    t.equal((await owner.post(path, params)).status, 400);
+  }
+  t.equal(count(), before);
+  t.strictSame(await heard(), []);
+});
+
+t.test("[D25] the repetition of a request gets the link of the first", async (t) => {
+  const headers = { "Idempotency-Key": "once" };
+  const [first, second] = [await owner.post(path, {}, headers), await owner.post(path, {}, headers)];
+  t.equal(first.body.invite_link, second.body.invite_link);
+  t.equal((await visit(first.body.invite_link)).status, 200);
+});

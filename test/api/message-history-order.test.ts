@@ -1,0 +1,76 @@
+/** The order of a message's history where times do not tell it: edits, moves and renames of one millisecond (spec 2.9; M7). */
+import t from "tap";
+import { createChannel, Follower, outcome, personOf } from "../support/conversation.ts";
+import { MessageMirror, pictureOf } from "../support/message-mirror.ts";
+import { move, moved, read } from "../support/message-moves.ts";
+import { startClockedServer } from "../support/realtime-clock.ts";
+
+// Its clock stands still.
+const { server } = await startClockedServer(t);
+const { owner } = server;
+const anna = await personOf(server, "anna");
+
+/** What each entry changed: "content" before, or the place that the message came to. */
+function steps(message: { edit_history: Record<string, unknown>[] }): unknown[] {
+  return message.edit_history.map((entry) => entry["prev_content"] ?? entry["stream"] ?? entry["topic"]);
+}
+
+t.test("[spec 2.9] edit_history is newest first, however fast changes follow one another", async (t) => {
+  const from = await createChannel(owner, "from", [owner, anna]);
+  const to = await createChannel(owner, "to", [owner, anna]);
+  const id = await owner.say(from, "a", "one");
+  const other = await owner.say(from, "a", "stays behind");
+  const before = await read(anna, id);
+  const follower = await Follower.of(anna);
+  const edit = (content: string) => owner.patch(`/messages/${id}`, { content });
+  await edit("two");
+  t.strictSame(outcome(await move(owner, id, { stream_id: to })), moved);
+  await edit("three");
+  t.strictSame(outcome(await move(owner, id, { topic: "b", propagate_mode: "change_all" })), moved);
+  await edit("four");
+  await edit("five");
+  t.strictSame(outcome(await move(owner, id, { topic: "c" })), moved);
+  const message = await read(anna, id);
+  t.equal(new Set(message.edit_history.map((entry: { timestamp: number }) => entry.timestamp)).size, 1, "one time");
+  t.strictSame(steps(message), ["c", "four", "three", "b", "two", to, "one"]);
+  const { body } = await anna.get(`/messages/${id}/history`);
+  t.strictSame(
+    body.message_history.map((entry: Record<string, unknown>) => [entry["content"], entry["topic"]]),
+    [
+      ["one", "a"],
+      ["two", "a"],
+      ["two", "a"],
+      ["three", "a"],
+      ["three", "b"],
+      ["four", "b"],
+      ["five", "b"],
+      ["five", "c"],
+    ],
+  );
+  await follower.settled();
+  const mirror = new MessageMirror([before]);
+  mirror.apply(follower.events);
+  t.strictSame(mirror.picture(), pictureOf([message]), "state before + events");
+  t.equal((await read(anna, other)).edit_history, undefined);
+});
+
+t.test("[spec 2.9] an edit while its topic is being moved comes before the move, as its event does", async (t) => {
+  const from = await createChannel(owner, "busy", [owner, anna]);
+  const ids = await Promise.all(Array.from({ length: 450 }, (_, n) => owner.say(from, "long", `number ${n}`)));
+  const newest = Math.max(...ids);
+  const before = await read(anna, newest);
+  const follower = await Follower.of(anna);
+  const [answer] = await Promise.all([
+    move(owner, Math.min(...ids), { topic: "short", propagate_mode: "change_later", stream_id: 1 }),
+    owner.patch(`/messages/${newest}`, { content: "meanwhile" }),
+  ]);
+  t.strictSame(outcome(answer), moved);
+  const message = await read(owner, newest);
+  await owner.patch(`/messages/${newest}`, { content: "afterwards" });
+  t.equal(message.edit_history.length, 2);
+  const mirror = new MessageMirror([before]);
+  await follower.settled();
+  mirror.apply(follower.events);
+  const fresh = await read(anna, newest);
+  t.strictSame(mirror.picture(), pictureOf([fresh]), "state before + events");
+});

@@ -1,0 +1,88 @@
+/**
+ * Where messages came from, for readers who may not know (S1): a message that was moved out of a private channel tells of it, of its
+ * topics and of what they were called there to nobody who cannot see that channel, through any door.
+ */
+import t from "tap";
+import type { Client } from "../support/client.ts";
+import { createChannel, Follower, personOf } from "../support/conversation.ts";
+import { move } from "../support/message-moves.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const [insider, outsider] = [await personOf(server, "insider"), await personOf(server, "outsider")];
+const sealed = await createChannel(owner, "sealed", [owner, insider], { invite_only: true });
+const open = await createChannel(owner, "open", [owner, insider, outsider]);
+
+/** Written in public, moved into the private channel, renamed and edited there, moved out again. */
+async function travelled(): Promise<number> {
+  const id = await owner.say(open, "begun", "first");
+  await move(owner, id, { stream_id: sealed, topic: "secret one", propagate_mode: "change_all" });
+  await move(owner, id, { topic: "secret two", propagate_mode: "change_all" });
+  await owner.patch(`/messages/${id}`, { content: "second" });
+  await move(owner, id, { stream_id: open, topic: "shown", propagate_mode: "change_all" });
+  await move(owner, id, { topic: "shown now", propagate_mode: "change_all" });
+  return id;
+}
+
+const withoutTimes = (entries: Record<string, unknown>[]) =>
+  entries.map(
+    ({ timestamp: _at, user_id: _by, prev_rendered_content: _html, rendered_content: _now, ...rest }) => rest,
+  );
+
+async function messageOf(client: Client, id: number) {
+  return (await client.get(`/messages/${id}`)).body.message;
+}
+
+t.test("[S1] edit_history: what happened in the channel that one may not know is not told; contents are", async (t) => {
+  const id = await travelled();
+  const all = withoutTimes((await messageOf(insider, id)).edit_history);
+  t.strictSame(all, [
+    { prev_topic: "shown", topic: "shown now" },
+    { prev_stream: sealed, stream: open, prev_topic: "secret two", topic: "shown" },
+    { prev_content: "first" },
+    { prev_topic: "secret one", topic: "secret two" },
+    { prev_stream: open, stream: sealed, prev_topic: "begun", topic: "secret one" },
+  ]);
+  const message = await messageOf(outsider, id);
+  t.strictSame(withoutTimes(message.edit_history), [
+    { prev_topic: "shown", topic: "shown now" },
+    { prev_content: "first" },
+  ]);
+  t.match(message, { last_moved_timestamp: Number, last_edit_timestamp: Number });
+  const page = await outsider.get("/messages", { anchor: id, num_before: 0, num_after: 0 });
+  t.strictSame(page.body.messages[0].edit_history, message.edit_history, "GET /messages");
+});
+
+t.test("[S1] GET /messages/{id}/history: the topic was always called as it arrived", async (t) => {
+  const id = await travelled();
+  const historyOf = async (client: Client) =>
+    withoutTimes((await client.get(`/messages/${id}/history`)).body.message_history);
+  t.equal((await historyOf(insider)).length, 6);
+  const seen = await historyOf(outsider);
+  t.notMatch(JSON.stringify(seen), /secret|prev_stream/);
+  t.strictSame(seen, [
+    { topic: "shown", content: "first" },
+    { topic: "shown", content: "second", prev_content: "first" },
+    { topic: "shown now", content: "second", prev_topic: "shown" },
+  ]);
+});
+
+t.test("[S1, E2] events, live and repeated, name no channel that one may not know, nor its topics", async (t) => {
+  const all = { event_types: ["message", "update_message", "delete_message"], all_public_streams: true };
+  const live = await Follower.of(outsider, all);
+  const late = await Follower.of(outsider, all);
+  const inside = await Follower.of(insider, all);
+  const id = await travelled();
+  await owner.say(open, "shown now", "another");
+  for (const [name, follower] of Object.entries({ live, late })) {
+    await follower.settled();
+    const text = JSON.stringify(follower.events);
+    t.notMatch(text, /secret|sealed/, name);
+    t.notMatch(text, new RegExp(`"(prev_)?stream(_id)?":${sealed}\\b`), name);
+    t.notMatch(text, new RegExp(`"new_stream_id":${sealed}\\b`), name);
+  }
+  await inside.settled();
+  const shown = inside.ofType("message").find(({ message }) => message.id === id);
+  t.match(JSON.stringify(shown.message.edit_history), /secret two/, "who may know is told, with the same positions");
+});

@@ -1,0 +1,132 @@
+/** POST /messages/{message_id}/report (OpenAPI, report-message): what moderators are told, who may report what, and the bounds. */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import {
+  createChannel,
+  Follower,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  success,
+} from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const [anna, bert] = [await personOf(server, "anna"), await personOf(server, "bert")];
+const guest = await personOf(server, "guest", roles.guest);
+const desk = await createChannel(owner, "desk", [owner], { invite_only: true });
+const talk = await createChannel(owner, "talk", [owner, anna, bert, guest]);
+const unset = refusal("Moderation request channel must be specified to enable message reporting.");
+
+function report(by: Client, id: number, params: Params = {}, headers = {}) {
+  return by.post(`/messages/${id}/report`, { report_type: "spam", ...params }, headers);
+}
+
+async function reports(): Promise<{ subject: string; content: string; sender_id: number }[]> {
+  const narrow = [{ operator: "channel", operand: desk }];
+  const params = { anchor: 0, num_before: 0, num_after: 100, narrow, apply_markdown: false };
+  return (await owner.get("/messages", params)).body.messages.filter(
+    (one: { sender_id: number }) => one.sender_id === 1,
+  );
+}
+
+const silent = ({ userId }: Client, name: string) => `@_**${name} 0|${userId}**`;
+
+t.test("[openapi report-message] where no channel is set, nothing can be reported", async (t) => {
+  const id = await bert.say(talk, "lunch", "rude");
+  t.strictSame(outcome(await report(anna, id)), unset);
+  t.strictSame(outcome(await report(anna, 99_999)), unset, "nor asked for");
+  setRealmSettings(server, { moderation_request_channel_id: 99_999 });
+  t.strictSame(outcome(await report(anna, id)), unset, "a channel that is gone");
+  setRealmSettings(server, { moderation_request_channel_id: desk });
+});
+
+t.test("[openapi report-message] the notification bot says who reports what, why, and quotes it", async (t) => {
+  const id = await bert.say(talk, "lunch *time*", "rude");
+  t.strictSame(outcome(await report(anna, id, { report_type: "norms", description: " not nice " })), success());
+  const [told] = (await reports()).slice(-1);
+  t.match(told, { subject: "bert 0 - reports", sender_id: 1 });
+  const link = `[#talk > lunch &#42;time&#42;](#narrow/channel/${talk}-talk/topic/lunch.20*time*/near/${id})`;
+  t.strictSame(told?.content.split("\n"), [
+    `${silent(anna, "anna")} reported a message in ${link} sent by ${silent(bert, "bert")}.`,
+    "- Reason: **Against the community's norms**",
+    "- Notes:",
+    "",
+    "```text",
+    "not nice",
+    "```",
+    "",
+    "- Message:",
+    "",
+    "```text",
+    "rude",
+    "```",
+  ]);
+  for (const type of ["spam", "harassment", "inappropriate"]) {
+    t.strictSame(outcome(await report(guest, id, { report_type: type })), success(), type);
+  }
+  const direct = (await bert.post("/messages", { type: "direct", to: [anna.userId], content: "psst" })).body.id;
+  t.strictSame(outcome(await report(anna, direct)), success());
+  t.match((await reports()).at(-1)?.content, "reported a direct message sent by");
+});
+
+t.test("[S1] what is quoted mentions nobody and ends no quotation", async (t) => {
+  const hostile = "```\n````\n@**all** @**Owner|2** #**desk**\n```";
+  const id = await bert.say(talk, "t", hostile);
+  const follower = await Follower.of(owner, { event_types: ["message"] });
+  t.strictSame(outcome(await report(anna, id, { description: hostile })), success());
+  await follower.settled();
+  const event = follower.ofType("message").at(-1);
+  t.strictSame(event.flags, []);
+  t.notMatch(event.message.content, /class="user-mention" data-user-id="(\*|2)"/);
+  t.equal(event.message.content.match(/@\*\*all\*\*/g)?.length, 2);
+});
+
+t.test("[openapi report-message] what is refused, with its text; nobody is told", async (t) => {
+  const id = await bert.say(talk, "t", "x");
+  const hidden = await owner.say(desk, "t", "x");
+  const before = (await reports()).length;
+  const missing = refusal("Missing 'report_type' argument", "REQUEST_VARIABLE_MISSING", 400, {
+    var_name: "report_type",
+  });
+  t.strictSame(outcome(await report(anna, id, { report_type: undefined })), missing);
+  t.strictSame(outcome(await report(anna, id, { report_type: "boring" })), refusal("Invalid report_type"));
+  for (const description of [undefined, "", "  "]) {
+    const asked = await report(anna, id, { report_type: "other", description });
+    t.strictSame(outcome(asked), refusal("An explanation is required."));
+  }
+  for (const other of [hidden, 99_999]) {
+    t.strictSame(outcome(await report(anna, other)), refusal("Invalid message(s)"), "[D24] hidden or not there");
+  }
+  t.equal((await reports()).length, before);
+});
+
+t.test(
+  "[S3] report_description_code_points_max, report_quote_code_points_max: at the bound, and one over",
+  async (t) => {
+    const [max, quote] = [limits.report_description_code_points_max, limits.report_quote_code_points_max];
+    const id = await bert.say(talk, "t", "🦜".repeat(quote));
+    const longer = await bert.say(talk, "t", "🦜".repeat(quote + 1));
+    t.strictSame(outcome(await report(anna, id, { report_type: "other", description: "é".repeat(max) })), success());
+    const told = async () => (await reports()).at(-1)?.content.match(/🦜/gu)?.length;
+    t.equal(await told(), quote);
+    t.strictSame(outcome(await report(anna, longer)), success());
+    t.equal(await told(), quote);
+    const over = await report(anna, id, { description: "é".repeat(max + 1) });
+    t.strictSame(outcome(over), refusal(`description is too long (limit: ${max} characters)`));
+  },
+);
+
+t.test("[D25] a repeated report is told once", async (t) => {
+  const id = await bert.say(talk, "t", "again");
+  const before = realmOf(server).view.counter("message");
+  for (let n = 0; n < 2; n++) {
+    t.strictSame(outcome(await report(anna, id, {}, { "Idempotency-Key": "one" })), success());
+  }
+  t.equal(realmOf(server).view.counter("message"), before + 1);
+});

@@ -1,0 +1,166 @@
+/** Code playgrounds (spec 4.18; public API: /realm/playgrounds): made, listed by /register and events, removed. */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Params } from "../support/client.ts";
+import { Follower, outcome, personOf, refusal, success, write } from "../support/conversation.ts";
+import { restart } from "../support/restart.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const administrator = await personOf(server, "administrator", roles.administrator);
+const moderator = await personOf(server, "moderator", roles.moderator);
+const guest = await personOf(server, "guest", roles.guest);
+
+const python = {
+  name: "Python playground",
+  pygments_language: "Python",
+  url_template: "https://python.example/run?code={code}",
+};
+const listed = async (client = owner) =>
+  (await client.register({ fetch_event_types: ["realm_playgrounds"] }))["realm_playgrounds"];
+
+async function clear() {
+  for (const { id } of (await listed()) as { id: number }[]) await owner.delete(`/realm/playgrounds/${id}`);
+}
+
+t.test(
+  "[spec 4.18] administrators add and remove playgrounds; everybody has them by /register and by events",
+  async (t) => {
+    const follower = await Follower.of(guest, { event_types: ["realm_playgrounds", "message"] });
+    t.strictSame(await listed(guest), []);
+    const first = (await owner.post("/realm/playgrounds", python)).body.id;
+    const rust = { name: " Rust ", pygments_language: "rust", url_template: " https://rust.example/{?code} " };
+    const second = (await administrator.post("/realm/playgrounds", rust)).body.id;
+    t.ok(Number.isInteger(first) && second > first, "the answer has the id");
+    const both = [
+      { id: first, ...python },
+      { id: second, name: "Rust", pygments_language: "rust", url_template: "https://rust.example/{?code}" },
+    ];
+    t.strictSame(await listed(guest), both);
+    t.strictSame(outcome(await administrator.delete(`/realm/playgrounds/${first}`)), success());
+    await follower.settled();
+    const last = follower.ofType("realm_playgrounds").at(-1);
+    t.equal(follower.ofType("realm_playgrounds").length, 3);
+    t.strictSame(last, { type: "realm_playgrounds", realm_playgrounds: await listed(guest) }, "events = fresh state");
+    t.strictSame(await listed(), [both[1]]);
+    await clear();
+  },
+);
+
+t.test("[spec 4.18] whoever is no administrator changes nothing", async (t) => {
+  const { id } = (await owner.post("/realm/playgrounds", python)).body;
+  const refused = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
+  for (const by of [moderator, guest]) {
+    t.strictSame(outcome(await by.post("/realm/playgrounds", { ...python, name: "Mine" })), refused);
+    t.strictSame(outcome(await by.delete(`/realm/playgrounds/${id}`)), refused);
+  }
+  t.strictSame(await listed(), [{ id, ...python }]);
+  await clear();
+});
+
+t.test("[spec 4.18] an RFC 6570 template with exactly one variable `code`: none, two, another, broken", async (t) => {
+  const missing = 'Missing the required variable "code" in the URL template';
+  const more = '"code" should be the only variable present in the URL template';
+  const cases: [string, string][] = [
+    ["https://x.example/run", missing],
+    ["https://x.example/{Code}", missing],
+    ["https://x.example/{source}", missing],
+    ["https://x.example/{code}{lang}", more],
+    ["https://x.example/{?lang,code}", more],
+    ["https://x.example/{code", "Invalid URL template."],
+    ["https://x.example/code}", "Invalid URL template."],
+    ["https://x.example/{}", "Invalid URL template."],
+    ["https://x.example/{=code}", "Invalid URL template."],
+    ["https://x.example/{co de}", "Invalid URL template."],
+    ["  ", "This field cannot be blank."],
+  ];
+  for (const [template, message] of cases) {
+    const answer = await owner.post("/realm/playgrounds", { ...python, url_template: template });
+    t.strictSame(outcome(answer), refusal(message), template);
+  }
+  const good = [
+    "{+code}",
+    "{#code}",
+    "{/code}",
+    "{;code}",
+    "{?code}",
+    "{&code}",
+    "{code:9}",
+    "{code*}",
+    "{code}{code}",
+  ];
+  for (const expression of good) {
+    const made = { ...python, name: expression, url_template: `https://x.example/a${expression}` };
+    t.equal((await owner.post("/realm/playgrounds", made)).status, 200, expression);
+  }
+  await clear();
+});
+
+t.test("[issue 5] `pygments_language` is kept as given; which lexers there are is not asked", async (t) => {
+  for (const language of ["Python", "PYTHON", "c++", "C#", "no-such.lexer/1", " spaced "]) {
+    t.equal((await owner.post("/realm/playgrounds", { ...python, pygments_language: language })).status, 200);
+    const all = (await listed()) as { pygments_language: string }[];
+    t.equal(all.at(-1)?.pygments_language, language);
+  }
+  t.equal(((await listed()) as unknown[]).length, 6, "another spelling is another language");
+  await clear();
+});
+
+t.test("[spec 4.18, S3] names and languages: required, not blank, at their bounds and one over", async (t) => {
+  for (const name of ["name", "pygments_language", "url_template"]) {
+    const { [name]: _left, ...rest } = python as Params;
+    const answer = await owner.post("/realm/playgrounds", rest);
+    t.match(answer.body, { code: "REQUEST_VARIABLE_MISSING", var_name: name });
+    const blank = await owner.post("/realm/playgrounds", { ...python, [name]: " " });
+    t.strictSame(outcome(blank), refusal("This field cannot be blank."));
+  }
+  const bounds: [string, (length: number) => string, number][] = [
+    ["name", (length) => "😀".repeat(length), limits.playground_name_code_points_max],
+    ["pygments_language", (length) => "l".repeat(length), limits.code_language_code_points_max],
+    ["url_template", (length) => `{code}${"a".repeat(length - 6)}`, limits.url_code_points_max],
+  ];
+  for (const [name, text, max] of bounds) {
+    t.equal(
+      (await owner.post("/realm/playgrounds", { ...python, [name]: text(max) })).status,
+      200,
+      `${name} at its bound`,
+    );
+    const over = await owner.post("/realm/playgrounds", { ...python, [name]: text(max + 1) });
+    t.strictSame(outcome(over), refusal(`${name} is too long (limit: ${max} characters)`));
+  }
+  const odd = await owner.post("/realm/playgrounds", { ...python, pygments_language: "py<b>" });
+  t.strictSame(outcome(odd), refusal("Invalid characters in pygments language"));
+  await clear();
+});
+
+t.test("[public API] one name for a language once; an unknown playground", async (t) => {
+  await owner.post("/realm/playgrounds", python);
+  const again = refusal("Realm playground with this Realm, Pygments language and Name already exists.");
+  t.strictSame(outcome(await owner.post("/realm/playgrounds", python)), again);
+  t.equal((await owner.post("/realm/playgrounds", { ...python, name: "Other" })).status, 200);
+  t.strictSame(outcome(await owner.delete("/realm/playgrounds/9999")), refusal("Invalid playground"));
+  await clear();
+});
+
+t.test("[S3] playgrounds_per_realm_max: the last one fits, one more is refused", async (t) => {
+  for (let id = 1; id < limits.playgrounds_per_realm_max; id++) {
+    write(server, "playgrounds", 10_000 + id, {
+      id: 10_000 + id,
+      name: `p${id}`,
+      language: "x",
+      urlTemplate: "{code}",
+    });
+  }
+  t.equal((await owner.post("/realm/playgrounds", python)).status, 200);
+  const over = await owner.post("/realm/playgrounds", { ...python, name: "over" });
+  t.strictSame(outcome(over), refusal("Too many playgrounds"));
+});
+
+t.test("[M1] playgrounds survive a restart", async (t) => {
+  const before = await startTestServer(t);
+  const { id } = (await before.owner.post("/realm/playgrounds", python)).body;
+  const { as } = await restart(t, before);
+  t.strictSame(await listed(as(before.owner)), [{ id, ...python }]);
+});

@@ -1,0 +1,61 @@
+/** Two requests of one turn that make the same messages read: each is told, and told once (E2; behaviour 5.1, 8). */
+import t from "tap";
+import { command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import { createChannel, Follower, flood, personOf, realmOf } from "../support/conversation.ts";
+import { editCommand } from "../support/message-changes.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const types = ["message", "update_message_flags"];
+
+for (const [what, isMuteFirst, leaves] of [
+  ["muting, then leaving", true, true],
+  ["muting, then marking", true, false],
+  ["marking, then muting", false, false],
+  ["leaving, then muting", false, true],
+] as const) {
+  t.test(`[E2] what becomes read in one turn by two requests is told, and told once: ${what}`, async (t) => {
+    const reader = await personOf(server, what.replaceAll(/\W/g, ""));
+    const channel = await createChannel(owner, what, [reader]);
+    const ids = await flood(server, { channelId: channel, topic: "t", count: limits.read_rows_inline_max + 5 });
+    const follower = await Follower.of(reader, { event_types: types });
+    const by = reader.userId;
+    const mute = command({ actor: "user", id: by }, "muted-users.add", { userId: owner.userId }, by);
+    const mark = command({ actor: "user", id: by }, "read-state.mark-channel", { channelId: channel }, by);
+    const leave = command({ actor: "realm" }, "subscriptions.remove", { channelNames: [what], principals: null }, by);
+    const other = leaves ? leave : mark;
+    const { dispatcher } = realmOf(server);
+    await Promise.all((isMuteFirst ? [mute, other] : [other, mute]).map((asked) => dispatcher.ask(asked)));
+    await follower.until(({ type, messages }) => type === "update_message_flags" && messages.includes(ids.at(-1)));
+    await follower.settled();
+    const told = follower.ofType("update_message_flags").flatMap(({ messages }) => messages);
+    t.strictSame(told, ids);
+    const state = await reader.register({ event_types: types, fetch_event_types: types });
+    t.strictSame((state["unread_msgs"] as { readonly streams: unknown }).streams, []);
+  });
+}
+
+t.test(
+  "[E2] what becomes read by leaving is told, also when it is moved to another channel in the same turn",
+  async (t) => {
+    const reader = await personOf(server, "mover");
+    const [from, to] = [await createChannel(owner, "from", [reader]), await createChannel(owner, "to", [reader])];
+    const ids = await flood(server, { channelId: from, topic: "t", count: 5 });
+    const follower = await Follower.of(reader, { event_types: types });
+    const by = reader.userId;
+    const leave = command({ actor: "realm" }, "subscriptions.remove", { channelNames: ["from"], principals: null }, by);
+    const move = editCommand(ids[0] ?? 0, { channelId: to, propagateMode: "change_all" }, owner.userId);
+    const { dispatcher } = realmOf(server);
+    await Promise.all([leave, move].map((asked) => dispatcher.ask(asked)));
+    await dispatcher.idle();
+    await follower.settled();
+    t.strictSame(
+      follower.ofType("update_message_flags").flatMap(({ messages }) => messages),
+      ids,
+    );
+    const state = await reader.register({ event_types: types, fetch_event_types: types });
+    t.strictSame((state["unread_msgs"] as { readonly streams: unknown }).streams, []);
+  },
+);

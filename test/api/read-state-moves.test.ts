@@ -1,0 +1,143 @@
+/** Read state goes along with messages that go to another channel, in part and as a whole (architecture, Read state). */
+import t from "tap";
+import type { Client } from "../support/client.ts";
+import { createChannel, Follower, outcome, personOf } from "../support/conversation.ts";
+import { move, moved } from "../support/message-moves.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const ada = await personOf(server, "ada");
+const bob = await personOf(server, "bob");
+const cyd = await personOf(server, "cyd");
+let channels = 0;
+
+/** Two channels with these people in them. */
+async function places(from: readonly Client[], to: readonly Client[], more = {}): Promise<[number, number]> {
+  channels += 2;
+  const former = await createChannel(owner, `from ${channels}`, [owner, ...from]);
+  return [former, await createChannel(owner, `to ${channels}`, [owner, ...to], more)];
+}
+
+const join = (who: Client, more = {}) =>
+  who.post("/users/me/subscriptions", { subscriptions: [{ name: `to ${channels}` }], ...more });
+const flag = (who: Client, op: string, name: string, messages: readonly number[]) =>
+  who.post("/messages/flags", { op, flag: name, messages });
+const flagsOf = async (who: Client, id: number): Promise<string[]> =>
+  (await who.get(`/messages/${id}`)).body.message?.flags ?? [];
+/** Ids of what a fresh client is told of as unread. */
+// biome-ignore lint/suspicious/noExplicitAny: the state is compared in parts
+const stateOf = async (who: Client): Promise<any> => {
+  const types = ["message", "update_message_flags"];
+  return (await who.register({ event_types: types, fetch_event_types: types }))["unread_msgs"];
+};
+const unreadIn = async (who: Client, channelId: number): Promise<number[]> =>
+  (await stateOf(who)).streams.flatMap((group: { stream_id: number; unread_message_ids: number[] }) =>
+    group.stream_id === channelId ? group.unread_message_ids : [],
+  );
+
+for (const [how, mode] of [
+  ["in part", "change_later"],
+  ["as a whole", "change_all"],
+] as const) {
+  t.test(
+    `[architecture, Read state] a topic goes to another channel ${how}: read stays read, unread stays unread`,
+    async (t) => {
+      const [from, to] = await places([ada, bob], [ada, bob]);
+      const ids: number[] = [];
+      for (const content of ["a", "b", "c", "d"]) ids.push(await ada.say(from, "soup", content));
+      const [first = 0, second = 0, third = 0, fourth = 0] = ids;
+      // By a floor, by an exception beyond it, and again unread below it.
+      await flag(bob, "add", "read", [first, second]);
+      await flag(bob, "add", "read", [fourth]);
+      await flag(bob, "remove", "read", [first]);
+      const follower = await Follower.of(bob, { event_types: ["message", "update_message_flags"] });
+      const named = mode === "change_all" ? third : second;
+      t.strictSame(outcome(await move(owner, named, { stream_id: to, propagate_mode: mode })), moved);
+      await follower.settled();
+      t.strictSame(await unreadIn(bob, to), mode === "change_all" ? [first, third] : [third]);
+      t.strictSame(await unreadIn(bob, from), mode === "change_all" ? [] : [first]);
+      t.strictSame(await flagsOf(bob, second), ["read"], "read by a floor");
+      t.strictSame(await flagsOf(bob, fourth), ["read"], "read by an exception");
+      t.strictSame(follower.ofType("update_message_flags"), [], "nothing is told: nothing changed");
+    },
+  );
+}
+
+for (const mode of ["change_later", "change_all"] as const) {
+  t.test(`[architecture, Read state] one's own messages stay as they were to their sender, ${mode}`, async (t) => {
+    const [from, to] = await places([ada, bob], [ada, bob]);
+    const send = async (content: string, read_by_sender: boolean): Promise<number> =>
+      (await ada.post("/messages", { type: "channel", to: from, topic: "soup", content, read_by_sender })).body.id;
+    const kept = [await send("read, stays", true), await send("waits, stays", false)];
+    const gone = [await send("read", true), await send("waits", false), await send("waits, is read by hand", false)];
+    gone.push(await send("read, is unread by hand", true));
+    const [read = 0, waits = 0, byHand = 0, unreadByHand = 0] = gone;
+    await flag(ada, "add", "read", [byHand]);
+    await flag(ada, "remove", "read", [unreadByHand]);
+    const follower = await Follower.of(ada, { event_types: ["message", "update_message_flags"] });
+    t.strictSame(outcome(await move(owner, read, { stream_id: to, propagate_mode: mode })), moved);
+    await follower.settled();
+    const isWhole = mode === "change_all";
+    t.strictSame(await unreadIn(ada, to), isWhole ? [kept[1], waits, unreadByHand] : [waits, unreadByHand]);
+    t.strictSame(await unreadIn(ada, from), isWhole ? [] : [kept[1]]);
+    const flags = await Promise.all([...kept, ...gone].map((id) => flagsOf(ada, id)));
+    t.strictSame(flags, [["read"], [], ["read"], [], ["read"], []]);
+    t.strictSame(follower.ofType("update_message_flags"), [], "nothing is told: nothing changed");
+    t.strictSame(await unreadIn(bob, to), isWhole ? [...kept, ...gone] : gone, "to others they are like anybody's");
+  });
+}
+
+t.test("[architecture, Read state] who is in the new channel only has nothing unread by a move", async (t) => {
+  const [from, to] = await places([ada], [cyd]);
+  const ids = [await ada.say(from, "soup", "a"), await ada.say(from, "soup", "b @**cyd 0** @**all**")];
+  t.strictSame(outcome(await move(owner, ids[0] ?? 0, { stream_id: to, propagate_mode: "change_all" })), moved);
+  t.strictSame(await unreadIn(cyd, to), []);
+  for (const id of ids) t.ok((await flagsOf(cyd, id)).includes("read"));
+  t.strictSame((await stateOf(cyd)).mentions, []);
+});
+
+t.test("[behaviour 8] who is in the former channel only is told that what they had unread is read", async (t) => {
+  const [from, to] = await places([ada, bob], [ada]);
+  const first = await ada.say(from, "soup", "a");
+  const second = await ada.say(from, "soup", "b");
+  await flag(bob, "add", "read", [first]);
+  await flag(bob, "remove", "read", [first]);
+  const follower = await Follower.of(bob, { event_types: ["message", "update_message_flags"] });
+  t.strictSame(outcome(await move(owner, first, { stream_id: to, propagate_mode: "change_all" })), moved);
+  await follower.settled();
+  t.match(follower.ofType("update_message_flags"), [{ op: "add", flag: "read", messages: [first, second] }]);
+  t.equal((await join(bob)).status, 200);
+  t.strictSame(await unreadIn(bob, to), [], "it stays read for who joins the new channel afterwards");
+  t.strictSame(await flagsOf(bob, first), ["read", "historical"]);
+});
+
+t.test(
+  "[spec 2.9] who marks a message as unread that called everybody before they came is not called by it",
+  async (t) => {
+    const [from] = await places([ada], []);
+    const id = await ada.say(from, "soup", "@**all**");
+    await cyd.post("/users/me/subscriptions", { subscriptions: [{ name: `from ${channels}` }] });
+    await flag(cyd, "remove", "read", [id]);
+    t.strictSame(await flagsOf(cyd, id), ["historical"]);
+    t.strictSame(await unreadIn(cyd, from), [id]);
+    t.strictSame((await stateOf(cyd)).mentions, [], "as its flags say");
+  },
+);
+
+t.test(
+  "[openapi update-message-flags] what somebody starred or marked as unread stands under is:starred and is:unread, received or not",
+  async (t) => {
+    const [from] = await places([ada], []);
+    const id = await ada.say(from, "soup", "before cyd came");
+    const find = async (operand: string) => {
+      const params = { anchor: "newest", num_before: 10, num_after: 0, narrow: [{ operator: "is", operand }] };
+      return (await cyd.get("/messages", params)).body.messages.map((message: { id: number }) => message.id);
+    };
+    await flag(cyd, "add", "starred", [id]);
+    t.ok((await find("starred")).includes(id));
+    await cyd.post("/users/me/subscriptions", { subscriptions: [{ name: `from ${channels}` }] });
+    await flag(cyd, "remove", "read", [id]);
+    t.ok((await find("unread")).includes(id));
+  },
+);

@@ -1,0 +1,32 @@
+/** What belongs to a message goes with it when it is too old (spec 2.4): the sweep knows of it by the message's traits. */
+import t from "tap";
+import type { TableName } from "../../schemas/records.ts";
+import { createChannel, personOf, realmOf } from "../support/conversation.ts";
+import { startClockedServer } from "../support/realtime-clock.ts";
+import { dayMs, pass } from "../support/retention.ts";
+
+const tables = [
+  "messages",
+  "messageEdits",
+  "reactions",
+  "messageAttention",
+  "messageFlags",
+] as const satisfies TableName[];
+
+t.test("[spec 2.4] with a message that is too old go its reactions, its earlier forms and whom it calls", async (t) => {
+  const { server, clock } = await startClockedServer(t);
+  const { owner } = server;
+  const member = await personOf(server, "member");
+  const id = await createChannel(owner, "short-lived", [owner, member], { message_retention_days: 1 });
+  const { environment } = realmOf(server);
+  const counts = () => tables.map((table) => environment.count(table));
+  const before = counts();
+  await member.post("/users/me/alert_words", { alert_words: ["alarm"] });
+  const message = await owner.say(id, "t", "an alarm");
+  await owner.patch(`/messages/${message}`, { content: "another alarm" });
+  await member.post(`/messages/${message}/reactions`, { emoji_name: "tada" });
+  await member.post("/messages/flags", { op: "add", flag: "starred", messages: [message] });
+  for (const [index, count] of counts().entries()) t.ok(count > (before[index] ?? 0), tables[index] ?? "");
+  await pass(server, clock, 2 * dayMs);
+  t.strictSame(counts(), before);
+});

@@ -1,0 +1,387 @@
+/**
+ * Scheduled messages: GET, POST, PATCH and DELETE /scheduled_messages (public API; behaviour 4.1, 5.1). What becomes of them when
+ * they are due is in scheduled-delivery.test.ts.
+ */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import {
+  botOf,
+  createChannel,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  success,
+  systemGroup,
+} from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import { writeMany } from "../support/rows.ts";
+import {
+  followLists,
+  freshLists,
+  laterS,
+  listsByEvents,
+  schedule,
+  scheduledOf,
+  scheduledStage,
+} from "../support/scheduled.ts";
+
+const stage = await scheduledStage(t);
+const { server, owner, member, other } = stage;
+const channelId = await createChannel(owner, "plans", [owner, member, other]);
+const missing = refusal("Scheduled message does not exist", "NOT_FOUND", 404);
+const notInFuture = refusal("Scheduled delivery time must be in the future.");
+
+let people = 0;
+function anybody(): Promise<Client> {
+  people++;
+  return personOf(server, `somebody${people}x`);
+}
+
+function toChannel(more: Params = {}): Params {
+  const when = { scheduled_delivery_timestamp: stage.in(laterS) };
+  return { type: "channel", to: channelId, topic: "lunch", content: "Soup is **ready**", ...when, ...more };
+}
+
+function timers(): number {
+  return realmOf(server).environment.count("timers");
+}
+
+t.test("[public API, create-scheduled-message] it is listed, told to its writer alone, and in the state", async (t) => {
+  const person = await anybody();
+  await owner.post("/users/me/subscriptions", { subscriptions: [{ name: "plans" }], principals: [person.userId] });
+  const [own, others] = [await followLists(person), await followLists(other)];
+  const made = await person.post("/scheduled_messages", toChannel({ content: "Soup is **ready** \n" }));
+  const id = made.body.scheduled_message_id;
+  t.strictSame(outcome(made), success({ scheduled_message_id: id }));
+  const first = {
+    scheduled_message_id: id,
+    type: "stream",
+    to: channelId,
+    topic: "lunch",
+    content: "Soup is **ready**",
+    rendered_content: "<p>Soup is <strong>ready</strong></p>",
+    scheduled_delivery_timestamp: stage.in(laterS),
+    failed: false,
+  };
+  const earlier = await schedule(person, {
+    type: "direct",
+    to: [person.userId, other.userId, member.userId],
+    content: "hi",
+    scheduled_delivery_timestamp: stage.in(60),
+  });
+  const second = {
+    scheduled_message_id: earlier,
+    type: "private",
+    to: [member.userId, other.userId],
+    content: "hi",
+    rendered_content: "<p>hi</p>",
+    scheduled_delivery_timestamp: stage.in(60),
+    failed: false,
+  };
+  const all = { scheduled_messages: [second, first] };
+  t.strictSame(outcome(await person.get("/scheduled_messages")), success(all), "the next one first");
+  const state = await person.register({ fetch_event_types: ["scheduled_messages"] });
+  t.strictSame(state["scheduled_messages"], all.scheduled_messages);
+  await own.settled();
+  const told = (record: object) => ({ type: "scheduled_messages", op: "add", scheduled_messages: [record] });
+  t.strictSame(own.ofType("scheduled_messages"), [told(first), told(second)]);
+  await others.settled();
+  t.strictSame(others.ofType("scheduled_messages"), []);
+  t.strictSame(await scheduledOf(other), []);
+});
+
+t.test("[public API] both words for each type; one person, one channel; a note to oneself", async (t) => {
+  const person = await anybody();
+  const at = { content: "x", scheduled_delivery_timestamp: stage.in(laterS) };
+  const cases: readonly (readonly [Params, object])[] = [
+    [
+      { type: "stream", to: channelId, topic: "t" },
+      { type: "stream", to: channelId, topic: "t" },
+    ],
+    [
+      { type: "channel", to: [channelId], topic: " t " },
+      { type: "stream", to: channelId, topic: "t" },
+    ],
+    [
+      { type: "channel", to: channelId, topic: "(no topic)" },
+      { type: "stream", to: channelId, topic: "" },
+    ],
+    [
+      { type: "channel", to: channelId },
+      { type: "stream", to: channelId, topic: "" },
+    ],
+    [
+      { type: "private", to: [member.userId], topic: "ignored" },
+      { type: "private", to: [member.userId] },
+    ],
+    [
+      { type: "direct", to: member.userId },
+      { type: "private", to: [member.userId] },
+    ],
+    [
+      { type: "direct", to: [person.userId] },
+      { type: "private", to: [person.userId] },
+    ],
+  ];
+  for (const [params, expected] of cases) {
+    const id = await schedule(person, { ...at, ...params });
+    const record = (await scheduledOf(person)).find((one) => one.scheduled_message_id === id);
+    const { scheduled_message_id: _id, content: _c, rendered_content: _r, failed: _f, ...place } = record;
+    const { scheduled_delivery_timestamp: _at, ...rest } = place;
+    t.strictSame(rest, expected);
+  }
+});
+
+t.test("[behaviour 5.1] what could not be sent now cannot be scheduled; nothing is written", async (t) => {
+  const hidden = await createChannel(owner, "hidden", [owner], { invite_only: true });
+  const closed = await createChannel(owner, "announcements", [owner, member], {
+    can_send_message_group: systemGroup(server, "role:administrators"),
+  });
+  const named = await createChannel(owner, "named", [owner, member], { topics_policy: "disable_empty_topic" });
+  const gone = await anybody();
+  await owner.delete(`/users/${gone.userId}`);
+  const changes = await watchChanges(member);
+  const noChannel = (id: number) =>
+    refusal(`Channel with ID '${id}' does not exist`, "STREAM_DOES_NOT_EXIST", 400, { stream_id: id });
+  const cases: readonly (readonly [Params, object])[] = [
+    [{ to: 99_999 }, noChannel(99_999)],
+    [{ to: hidden }, noChannel(hidden)],
+    [{ to: [channelId, closed] }, refusal("Expected exactly one channel")],
+    [{ to: closed }, refusal("You do not have permission to post in this channel.")],
+    [
+      { to: named, topic: "" },
+      refusal("Sending messages to the general chat is not allowed in this channel.", "BAD_REQUEST", 400, {
+        empty_topic_display_name: "general chat",
+      }),
+    ],
+    [{ topic: "a\u0007" }, refusal("Invalid character in topic, at position 2!")],
+    [{ content: " \n" }, refusal("Message must not be empty")],
+    [{ content: "a\0b" }, refusal("Message must not contain null bytes")],
+    [{ type: "direct", to: [] }, refusal("Message must have recipients")],
+    [{ type: "direct", to: [10_000] }, refusal("Invalid user ID 10000")],
+    [{ type: "direct", to: [gone.userId] }, refusal(`'${gone.account?.email}' is no longer using Colloquy.`)],
+    [{ type: "post" }, refusal("Invalid type")],
+    [{ scheduled_delivery_timestamp: stage.in(0) }, notInFuture],
+    [{ scheduled_delivery_timestamp: -5 }, notInFuture],
+    [
+      { scheduled_delivery_timestamp: limits.delivery_timestamp_s_max + 1 },
+      refusal("scheduled_delivery_timestamp is too large"),
+    ],
+    [{ scheduled_delivery_timestamp: "soon" }, refusal("scheduled_delivery_timestamp is not valid JSON")],
+    [{ to: '"plans"' }, refusal("to is not an integer")],
+  ];
+  for (const [params, expected] of cases) {
+    t.strictSame(
+      outcome(await member.post("/scheduled_messages", toChannel(params))),
+      expected,
+      JSON.stringify(params),
+    );
+  }
+  for (const name of ["type", "to", "content", "scheduled_delivery_timestamp"]) {
+    const expected = refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
+    t.strictSame(outcome(await member.post("/scheduled_messages", toChannel({ [name]: undefined }))), expected);
+  }
+  t.strictSame(await scheduledOf(member), []);
+  t.strictSame(await changes(), []);
+  t.equal(
+    (await member.post("/scheduled_messages", toChannel({ scheduled_delivery_timestamp: stage.in(1) }))).status,
+    200,
+  );
+});
+
+t.test(
+  "[behaviour 5.1] mentions need permission when they are scheduled; long texts are cut, as in messages",
+  async (t) => {
+    const person = await anybody();
+    const crowd = await Promise.all(Array.from({ length: 16 }, () => anybody()));
+    const large = await createChannel(owner, "large", [owner, person, ...crowd]);
+    const wildcard = await person.post("/scheduled_messages", toChannel({ to: large, content: "@**all** lunch" }));
+    t.match(wildcard.body, { code: "STREAM_WILDCARD_MENTION_NOT_ALLOWED" });
+    const id = await schedule(person, toChannel({ content: "🙂".repeat(limits.message_code_points_max + 1) }));
+    const changed = await person.patch(`/scheduled_messages/${id}`, { to: large, content: "@**all** lunch" });
+    t.match(changed.body, { code: "STREAM_WILDCARD_MENTION_NOT_ALLOWED" });
+    const [record] = await scheduledOf(person);
+    t.equal(Array.from(record.content).length, limits.message_code_points_max);
+    t.match(record, { content: /\[message truncated\]$/, to: channelId });
+  },
+);
+
+t.test("[public API, update-scheduled-message] what is passed changes; the event has the whole", async (t) => {
+  const person = await anybody();
+  const id = await schedule(person, toChannel());
+  const [before] = await scheduledOf(person);
+  const follower = await followLists(person);
+  const steps: readonly (readonly [Params, object])[] = [
+    [{ content: " New\n" }, { ...before, content: " New", rendered_content: "<p>New</p>" }],
+    [{ topic: "dinner" }, { topic: "dinner" }],
+    [{ scheduled_delivery_timestamp: stage.in(60) }, { scheduled_delivery_timestamp: stage.in(60) }],
+    [
+      { type: "direct", to: [other.userId], topic: "ignored" },
+      { type: "private", to: [other.userId], topic: undefined },
+    ],
+    [
+      { topic: "ignored, too", content: "x" },
+      { content: "x", rendered_content: "<p>x</p>" },
+    ],
+    [{ to: [member.userId, other.userId] }, { to: [member.userId, other.userId] }],
+    [
+      { type: "stream", to: channelId, topic: "back" },
+      { type: "stream", to: channelId, topic: "back" },
+    ],
+  ];
+  let expected = before;
+  const told: object[] = [];
+  for (const [params, change] of steps) {
+    t.strictSame(outcome(await person.patch(`/scheduled_messages/${id}`, params)), success());
+    t.strictSame(outcome(await person.patch(`/scheduled_messages/${id}`, params)), success(), "again: nothing");
+    expected = JSON.parse(JSON.stringify({ ...expected, ...change }));
+    t.same(await scheduledOf(person), [expected]);
+    told.push({ type: "scheduled_messages", op: "update", scheduled_message: expected });
+  }
+  await follower.settled();
+  t.same(follower.ofType("scheduled_messages"), told);
+});
+
+t.test("[public API, update-scheduled-message] each rule has its text, and nothing changes", async (t) => {
+  const person = await anybody();
+  const id = await schedule(person, toChannel());
+  const before = await scheduledOf(person);
+  const changes = await watchChanges(person);
+  const cases: readonly (readonly [Params, object])[] = [
+    [{}, refusal("Nothing to change")],
+    [{ type: "direct" }, refusal("Recipient required when updating type of scheduled message.")],
+    [{ type: "channel", to: channelId }, refusal("Topic required when updating scheduled message type to channel.")],
+    [{ scheduled_delivery_timestamp: stage.in(0) }, notInFuture],
+    [{ content: "" }, refusal("Message must not be empty")],
+    [{ to: [channelId, 2] }, refusal("Expected exactly one channel")],
+    [{ type: "direct", to: [10_000] }, refusal("Invalid user ID 10000")],
+  ];
+  for (const [params, expected] of cases) {
+    t.strictSame(outcome(await person.patch(`/scheduled_messages/${id}`, params)), expected, JSON.stringify(params));
+  }
+  t.strictSame(await scheduledOf(person), before);
+  t.strictSame(await changes(), []);
+});
+
+t.test("[public API, delete-scheduled-message] it goes once, its writer is told, and it is not sent", async (t) => {
+  const person = await anybody();
+  const id = await schedule(person, toChannel());
+  const follower = await followLists(person);
+  t.strictSame(outcome(await person.delete(`/scheduled_messages/${id}`)), success());
+  t.strictSame(outcome(await person.delete(`/scheduled_messages/${id}`)), missing);
+  t.strictSame(outcome(await person.patch(`/scheduled_messages/${id}`, { content: "x" })), missing);
+  t.strictSame(await scheduledOf(person), []);
+  await follower.settled();
+  t.strictSame(follower.ofType("scheduled_messages"), [
+    { type: "scheduled_messages", op: "remove", scheduled_message_id: id },
+  ]);
+  t.ok((await schedule(person, toChannel())) > id, "no id is used twice");
+});
+
+t.test("[S1] somebody else's scheduled message is as one that does not exist", async (t) => {
+  const id = await schedule(await anybody(), toChannel());
+  const changes = await watchChanges(member);
+  for (const client of [member, owner]) {
+    for (const where of [id, 0, 999_999_999_999]) {
+      t.strictSame(outcome(await client.patch(`/scheduled_messages/${where}`, { content: "x" })), missing);
+      t.strictSame(outcome(await client.delete(`/scheduled_messages/${where}`)), missing);
+    }
+  }
+  t.strictSame(await changes(), []);
+});
+
+t.test("[S1] a restricted guest's own words come back as they were typed, whoever is called so", async (t) => {
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  const guest = await personOf(server, "guest", roles.guest);
+  const content = "@**member 0** and @**nobody at all**";
+  const follower = await followLists(guest);
+  const params = { type: "direct", to: [guest.userId], content, scheduled_delivery_timestamp: stage.in(laterS) };
+  await schedule(guest, params);
+  const record = { content, rendered_content: `<p>${content}</p>` };
+  t.match(await scheduledOf(guest), [record]);
+  await follower.settled();
+  t.match(follower.ofType("scheduled_messages"), [{ scheduled_messages: [record] }]);
+  const stranger = await guest.post("/scheduled_messages", { ...params, to: [member.userId] });
+  t.strictSame(outcome(stranger), refusal("You do not have permission to access some of the recipients."));
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+});
+
+t.test("[S3] scheduled_messages_per_user_max: one more is refused, until one is deleted", async (t) => {
+  const person = await anybody();
+  const first = await schedule(person, toChannel());
+  const row = realmOf(server).environment.get("scheduledMessages", [person.userId, first]);
+  if (row === undefined) throw new Error("no row");
+  const countMax = limits.scheduled_messages_per_user_max;
+  const rows = Array.from({ length: countMax - 2 }, (_, index) => {
+    const id = 1_000_000 + index;
+    return [[person.userId, id], { ...row, id, timer: null }] as const;
+  });
+  writeMany(server, "scheduledMessages", rows);
+  await schedule(person, toChannel());
+  t.equal((await scheduledOf(person)).length, countMax);
+  t.strictSame(outcome(await person.post("/scheduled_messages", toChannel())), refusal("Too many scheduled messages"));
+  await person.delete(`/scheduled_messages/${first}`);
+  t.equal((await person.post("/scheduled_messages", toChannel())).status, 200);
+});
+
+t.test("[S3] delivery_timestamp_s_max: the last time that there is", async (t) => {
+  const person = await anybody();
+  const last = { scheduled_delivery_timestamp: limits.delivery_timestamp_s_max };
+  const id = await schedule(person, toChannel(last));
+  t.match(await scheduledOf(person), [last]);
+  t.strictSame(outcome(await person.delete(`/scheduled_messages/${id}`)), success());
+});
+
+t.test("[S3] however often the time changes, there is one timer; with the message it goes", async (t) => {
+  const person = await anybody();
+  const before = timers();
+  const id = await schedule(person, toChannel());
+  for (let minutes = 1; minutes <= 20; minutes++) {
+    await person.patch(`/scheduled_messages/${id}`, { scheduled_delivery_timestamp: stage.in(laterS + 60 * minutes) });
+  }
+  t.equal(timers(), before + 1);
+  await person.delete(`/scheduled_messages/${id}`);
+  t.equal(timers(), before);
+});
+
+t.test("[D25] a repeated Idempotency-Key schedules, changes and deletes once", async (t) => {
+  const person = await anybody();
+  const key = (name: string) => ({ "Idempotency-Key": name });
+  const first = await person.post("/scheduled_messages", toChannel(), key("a"));
+  t.strictSame(outcome(await person.post("/scheduled_messages", toChannel(), key("a"))), outcome(first));
+  t.equal((await scheduledOf(person)).length, 1);
+  const path = `/scheduled_messages/${first.body.scheduled_message_id}`;
+  t.strictSame(outcome(await person.patch(path, { content: "b" }, key("b"))), success());
+  await person.patch(path, { content: "c" });
+  t.strictSame(outcome(await person.patch(path, { content: "b" }, key("b"))), success());
+  t.match(await scheduledOf(person), [{ content: "c" }], "the repeat did nothing");
+  t.strictSame(outcome(await person.delete(path, {}, key("d"))), success());
+  t.strictSame(outcome(await person.delete(path, {}, key("d"))), success());
+});
+
+t.test("[public API] guests and bots schedule, too; nobody else does", async (t) => {
+  const everybody = [owner, await personOf(server, "visitor", roles.guest), await botOf(server, "helper", member)];
+  for (const client of everybody) {
+    const to = [client.userId];
+    await schedule(client, { type: "direct", to, content: "x", scheduled_delivery_timestamp: stage.in(laterS) });
+  }
+  t.equal((await owner.anonymous().get("/scheduled_messages")).status, 401);
+  t.equal((await owner.anonymous().post("/scheduled_messages", toChannel())).status, 401);
+});
+
+t.test("[architecture] state before + events = fresh state", async (t) => {
+  const person = await anybody();
+  const kept = await schedule(person, toChannel());
+  const dropped = await schedule(person, toChannel());
+  const follower = await followLists(person);
+  await person.patch(`/scheduled_messages/${kept}`, { content: "changed", scheduled_delivery_timestamp: stage.in(5) });
+  await person.delete(`/scheduled_messages/${dropped}`);
+  await schedule(person, toChannel({ topic: "" }));
+  await schedule(person, toChannel({ type: "direct", to: [member.userId] }));
+  t.strictSame(await listsByEvents(follower), await freshLists(person));
+  t.equal((await scheduledOf(person)).length, 3);
+});

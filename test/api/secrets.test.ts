@@ -1,0 +1,83 @@
+/**
+ * Secrets in every way that they travel (S2; issue "Proof that nothing is lost", Security): keys, passwords, links and tokens are
+ * neither in the log, at any level, nor in what the process prints, nor readable in the data folder; and the pages that secret links
+ * lead to guard them.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { makeBot } from "../support/bots.ts";
+import { Client } from "../support/client.ts";
+import { inviteLink, submit } from "../support/join.ts";
+import { startProgram } from "../support/process.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+
+/** Bytes of every file of the realms and the root; mails that wait in the outbox are letters, and hold links by their nature. */
+function storeOf(dataDir: string): string {
+  return readdirSync(dataDir, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name === "data.mdb")
+    .map((entry) => readFileSync(join(entry.parentPath ?? entry.path, entry.name), "latin1"))
+    .join("");
+}
+
+t.test("[S2] no secret is logged, printed or stored in clear, whichever way it travels", async (t) => {
+  const dataDir = join(temporaryFolder(t), "data");
+  // Words that every encoding leaves as they are.
+  const ownerPassword = "theOwnersOwnPassword";
+  const { program, url, owner } = await startProgram(t, dataDir, {
+    LOG_LEVEL: "trace",
+    OWNER_PASSWORD: ownerPassword,
+    OWNER_EMAIL: "owner@example.com",
+  });
+  const [oldPassword, newPassword, wrongPassword] = [
+    "thePasswordOfBefore",
+    "thePasswordOfToday",
+    "aPasswordThatIsNone",
+  ];
+  const nobody = new Client(url, null);
+  await owner.post("/users", { email: "vera@example.com", password: oldPassword, full_name: "Vera" });
+  const logIn = (password: string) => nobody.post("/fetch_api_key", { username: "vera@example.com", password });
+  const first: string = (await logIn(oldPassword)).body.api_key;
+  const vera = new Client(url, { email: "vera@example.com", key: first, userId: 0 });
+  const keyed = { "Idempotency-Key": "change" };
+  const changed = await vera.patch("/settings", { old_password: oldPassword, new_password: newPassword }, keyed);
+  const second: string = (await logIn(newPassword)).body.api_key;
+  t.strictSame([changed.status, (await logIn(wrongPassword)).status], [200, 401]);
+  const regenerated: string = (await owner.post("/users/me/api_key/regenerate")).body.api_key;
+  const again = new Client(url, { email: "owner@example.com", key: regenerated, userId: 2 });
+  const { answer } = await makeBot(again, "hook", { bot_type: 3, payload_url: "http://127.0.0.1:9/" });
+  const botKey: string = (await again.post(`/bots/${answer.body.user_id}/api_key/regenerate`)).body.api_key;
+  const link = await inviteLink(again);
+  const joinPassword = "thePasswordOfTheForm";
+  const joined = await submit(link, { email: "new@example.com", password: joinPassword });
+  t.equal(joined.status, 200);
+  await nobody.get("/users/me", {}, { Authorization: `Basic ${btoa("vera@example.com:aKeyThatIsNoneAtAll")}` });
+  await nobody.get("/users/me", { api_key: second });
+  const { code, stdout, stderr } = await program.end("SIGTERM");
+  t.equal(code, 0);
+  t.match(stderr, /stopping/, "the log is where it is looked for");
+  const passwords = { ownerPassword, oldPassword, newPassword, wrongPassword, joinPassword };
+  const keys = { first, second, regenerated, botKey, of: answer.body.api_key, ownerKey: owner.account?.key ?? "" };
+  const linkKey = link.split("/").filter(Boolean).at(-1) ?? "";
+  const store = storeOf(dataDir);
+  t.match(store, /vera@example\.com/, "the look is at the right bytes");
+  for (const [name, secret] of Object.entries({ ...passwords, ...keys, linkKey, wrongKey: "aKeyThatIsNoneAtAll" })) {
+    t.ok(secret.length > 8, name);
+    t.notOk((stdout + stderr).includes(secret), `${name} is not logged`);
+    // A link is shown again in the list of invitations: its key is kept, and opens one thing only.
+    if (name !== "linkKey") t.notOk(store.includes(secret), `${name} is not stored`);
+  }
+});
+
+t.test("[issue, Security] every page says that nothing in it runs, is guessed, framed or told on", async (t) => {
+  const server = await startTestServer(t);
+  const link = await inviteLink(server.owner);
+  const pages = [link, `${link}x`, `${server.url}/avatar/2`, `${server.url}/user_uploads/1/no/file.html`];
+  for (const address of [...pages, `${server.url}/accounts/confirm_new_email/unknown`]) {
+    const { headers } = await fetch(address, { redirect: "manual" });
+    t.equal(headers.get("x-content-type-options"), "nosniff", address);
+    t.equal(headers.get("referrer-policy"), "no-referrer", address);
+    t.match(headers.get("content-security-policy"), /default-src 'none'.*frame-ancestors 'none'/, address);
+    t.notMatch(headers.get("content-security-policy"), /unsafe-eval|script-src/, address);
+  }
+});

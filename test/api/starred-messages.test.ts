@@ -1,0 +1,215 @@
+/**
+ * What people are told of messages that they starred, wherever they are (E2; behaviour 5.2, 7): the public server keeps a row for who
+ * starred a message, received or not, and tells its holder what becomes of it. State before + events = fresh fetch, for every reader.
+ */
+import t, { type Test as TapTest } from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import { createChannel, Follower, outcome, personOf, realmOf } from "../support/conversation.ts";
+import { audit, move, moved } from "../support/message-moves.ts";
+import { FlagsMirror } from "../support/mirror-flags.ts";
+import { rowsOf } from "../support/runtime.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const anna = await personOf(server, "anna");
+let channels = 0;
+let people = 0;
+
+/** Somebody new, who has starred nothing. */
+const newcomer = () => personOf(server, `bert ${++people}`);
+
+/** A channel with these people in it. */
+const place = (more: Params = {}, inside: readonly Client[] = [owner, anna]) =>
+  createChannel(owner, `place ${++channels}`, inside, more);
+
+const star = (who: Client, messages: readonly number[], op = "add") =>
+  who.post("/messages/flags", { op, flag: "starred", messages });
+
+const types = ["message", "update_message", "delete_message", "reaction", "update_message_flags", "starred_messages"];
+
+/** A client that knows what is starred and goes by events from there. */
+async function starGazer(who: Client) {
+  const params = { event_types: types, fetch_event_types: types };
+  const follower = await Follower.of(who, params);
+  return {
+    follower,
+    /** What it knows now, by its events, is what a new client is told. */
+    async agrees(t: TapTest, expected: readonly number[]): Promise<void> {
+      const events = await follower.settled();
+      const mirror = new FlagsMirror({ user_id: who.userId, ...follower.state });
+      for (const event of events) mirror.apply(event);
+      const fresh = await who.register(params);
+      t.strictSame(fresh["starred_messages"], expected, "a fresh fetch");
+      t.strictSame(mirror.picture().starred, expected, "state before + events");
+      const again = new FlagsMirror({ user_id: who.userId, ...follower.state });
+      const query = {
+        queue_id: follower.state.queue_id,
+        last_event_id: follower.state.last_event_id,
+        dont_block: true,
+      };
+      const { body } = await who.get("/events", query);
+      for (const event of body.events ?? []) again.apply(event);
+      t.strictSame(again.picture().starred, expected, "state before + events, told once more");
+    },
+  };
+}
+
+t.test(
+  "[E2, behaviour 7] who starred a message of a public channel without having received it is told of its deletion",
+  async (t) => {
+    const bert = await newcomer();
+    const id = await place();
+    const [one, two] = [await anna.say(id, "t", "one"), await anna.say(id, "t", "two")];
+    await star(bert, [one, two]);
+    const gazer = await starGazer(bert);
+    await owner.delete(`/messages/${one}`);
+    await gazer.agrees(t, [two]);
+    t.match(gazer.follower.ofType("delete_message"), [{ message_id: one, stream_id: id, topic: "t" }]);
+    await owner.post(`/streams/${id}/delete_topic`, { topic_name: "t" });
+    await gazer.agrees(t, []);
+    t.strictSame(gazer.follower.ofType("update_message_flags"), [], "the flag goes with the message");
+    const { environment } = realmOf(server);
+    t.strictSame([rowsOf(environment, "messageFlags"), rowsOf(environment, "flagHolders")], [[], []]);
+  },
+);
+
+t.test(
+  "[E2, behaviour 7] ... and of an edit, a rename, a move and a reaction; after the star is gone, of nothing",
+  async (t) => {
+    const bert = await newcomer();
+    const [id, to] = [await place(), await place()];
+    const message = await anna.say(id, "t", "one");
+    await anna.say(id, "t", "unmarked");
+    await star(bert, [message]);
+    const { follower } = await starGazer(bert);
+    await anna.patch(`/messages/${message}`, { content: "two" });
+    await owner.post(`/messages/${message}/reactions`, { emoji_name: "tada" });
+    t.strictSame(outcome(await move(owner, message, { topic: "u", propagate_mode: "change_all" })), moved);
+    t.strictSame(outcome(await move(owner, message, { stream_id: to, propagate_mode: "change_all" })), moved);
+    await follower.settled();
+    t.match(follower.ofType("update_message"), [
+      { message_id: message, content: "two", flags: ["read", "starred", "historical"] },
+      { orig_subject: "t", subject: "u" },
+      { stream_id: id, new_stream_id: to },
+    ]);
+    t.match(follower.ofType("reaction"), [{ message_id: message, op: "add" }]);
+    follower.events.length = 0;
+    await star(bert, [message], "remove");
+    await anna.patch(`/messages/${message}`, { content: "three" });
+    await owner.delete(`/messages/${message}`);
+    await follower.settled();
+    t.strictSame([follower.ofType("update_message"), follower.ofType("delete_message")], [[], []]);
+  },
+);
+
+t.test("[E2] a move is told once to who starred a message and is in the new channel only", async (t) => {
+  const bert = await newcomer();
+  const id = await place();
+  const to = await place({}, [owner, bert]);
+  const message = await anna.say(id, "t", "one");
+  await star(bert, [message]);
+  const gazer = await starGazer(bert);
+  t.strictSame(outcome(await move(owner, message, { stream_id: to, propagate_mode: "change_all" })), moved);
+  await gazer.agrees(t, [message]);
+  t.equal(gazer.follower.ofType("update_message").length, 1);
+});
+
+for (const [who, isInside] of [
+  ["received", true],
+  ["was not in the channel of", false],
+] as const) {
+  t.test(
+    `[E2] a star ends where the message goes out of sight, for who ${who} it; it does not come back`,
+    async (t) => {
+      const bert = await newcomer();
+      const cyd = await newcomer();
+      const open = await place({}, isInside ? [owner, anna, bert] : [owner, anna]);
+      const sealed = await place({ invite_only: true, history_public_to_subscribers: true }, [owner, cyd]);
+      const ids = [await anna.say(open, "t", "one"), await anna.say(open, "t", "two")];
+      await star(bert, ids);
+      await star(cyd, ids);
+      const [gazer, inside] = [await starGazer(bert), await starGazer(cyd)];
+      t.strictSame(outcome(await move(owner, ids[0] ?? 0, { stream_id: sealed, propagate_mode: "change_all" })), moved);
+      await gazer.agrees(t, []);
+      t.strictSame(
+        gazer.follower.ofType("delete_message").map((event) => event.message_id),
+        ids,
+      );
+      await inside.agrees(t, ids);
+      const subscriptions = [{ name: `place ${channels}` }];
+      await owner.post("/users/me/subscriptions", { subscriptions, principals: [bert.userId] });
+      await gazer.agrees(t, []);
+      t.equal((await bert.get(`/messages/${ids[0]}`)).status, 200, "who may read it now finds it without a star");
+      audit(t, server);
+    },
+  );
+}
+
+t.test("[E2, S1] who starred a message and left its private channel learns of its end no more than that", async (t) => {
+  const bert = await newcomer();
+  const sealed = await place({ invite_only: true }, [owner, anna, bert]);
+  const ids = [await anna.say(sealed, "secret plan", "one"), await anna.say(sealed, "secret plan", "two")];
+  await star(bert, ids);
+  await bert.delete("/users/me/subscriptions", { subscriptions: [`place ${channels}`] });
+  const gazer = await starGazer(bert);
+  await gazer.agrees(t, ids);
+  await owner.post(`/streams/${sealed}/delete_topic`, { topic_name: "secret plan" });
+  await gazer.agrees(t, []);
+  // That leaving made the messages read may be told later than this queue began.
+  const stars = gazer.follower.ofType("update_message_flags").filter(({ flag }) => flag === "starred");
+  t.match(stars, [{ op: "remove", messages: ids, all: false }]);
+  t.strictSame(gazer.follower.ofType("delete_message"), []);
+  t.notMatch(JSON.stringify(gazer.follower.events), /secret plan/);
+});
+
+t.test("[E2] a guest who left a public channel cannot read it, and is told that the star ended", async (t) => {
+  const guest = await personOf(server, "guest", roles.guest);
+  const id = await place({}, [owner, guest]);
+  const message = await owner.say(id, "t", "one");
+  await star(guest, [message]);
+  await guest.delete("/users/me/subscriptions", { subscriptions: [`place ${channels}`] });
+  const gazer = await starGazer(guest);
+  await owner.delete(`/messages/${message}`);
+  await gazer.agrees(t, []);
+});
+
+t.test("[S1] protected history: who starred one message is told of that one alone", async (t) => {
+  const bert = await newcomer();
+  const vault = await place({ invite_only: true }, [owner, anna]);
+  const before = await anna.say(vault, "t", "before bert came");
+  const subscriptions = [{ name: `place ${channels}` }];
+  await owner.post("/users/me/subscriptions", { subscriptions, principals: [bert.userId] });
+  const after = await anna.say(vault, "t", "after");
+  await star(bert, [after]);
+  const gazer = await starGazer(bert);
+  await owner.post(`/streams/${vault}/delete_topic`, { topic_name: "t" });
+  await gazer.agrees(t, []);
+  t.strictSame(
+    gazer.follower.ofType("delete_message").map((event) => event.message_id),
+    [after],
+  );
+  t.notMatch(JSON.stringify(gazer.follower.events), new RegExp(`\\b${before}\\b.*delete_message`));
+});
+
+t.test("[E2] stars are found among more stars of other messages than one look takes", async (t) => {
+  const bert = await newcomer();
+  const id = await place();
+  const first = await anna.say(id, "t", "first");
+  const between: number[] = [];
+  for (let left = limits.event_ids_per_piece_max; left > 0; left -= 50) {
+    between.push(...(await Promise.all(Array.from({ length: 50 }, () => anna.say(id, "other", "x")))));
+  }
+  const last = await anna.say(id, "t", "last");
+  await star(bert, [...between, last]);
+  const { follower } = await starGazer(bert);
+  await owner.post(`/streams/${id}/delete_topic`, { topic_name: "t" });
+  await follower.settled();
+  t.strictSame(
+    follower.ofType("delete_message").map((event) => event.message_id),
+    [first, last],
+  );
+  audit(t, server);
+});

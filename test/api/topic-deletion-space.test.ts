@@ -1,0 +1,46 @@
+/** What a deleted topic leaves behind: nothing that the next one would not use again (issue, Topic deletion; spec 4.13). */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { rowFields, type TableName } from "../../schemas/records.ts";
+import { createChannel, personOf, realmOf } from "../support/conversation.ts";
+import { audit } from "../support/message-moves.ts";
+import { startTestServer } from "../support/server.ts";
+
+/** What records that something happened, whatever it was, and what the indexer works off when it is idle: bounded on their own. */
+const journals: readonly TableName[] = ["events", "idempotency", "idempotencyAges", "searchPending", "searchPostings"];
+
+t.test("[issue, Topic deletion] space is reused: a second fill and delete leaves no more than the first", async (t) => {
+  const server = await startTestServer(t);
+  const { owner } = server;
+  const anna = await personOf(server, "anna");
+  const id = await createChannel(owner, "filled", [owner, anna]);
+  await anna.post("/users/me/alert_words", { alert_words: ["alarm"] });
+  const { environment, dispatcher } = realmOf(server);
+  const tables = (Object.keys(rowFields) as TableName[]).filter((table) => !journals.includes(table));
+
+  const fillAndDelete = async () => {
+    const count = limits.topic_deletion_batch_messages + 20;
+    const ids = await Promise.all(
+      Array.from({ length: count }, (_, n) => owner.say(id, "topic", `alarm ${n} @**all** @**topic** @**anna 0**`)),
+    );
+    const [first = 0, second = 0] = ids;
+    await owner.patch(`/messages/${first}`, { content: "edited" });
+    await owner.patch(`/messages/${first}`, { content: "edited again" });
+    await anna.post(`/messages/${second}/reactions`, { emoji_name: "tada" });
+    await anna.post("/messages/flags", { op: "add", flag: "starred", messages: ids.slice(0, 30) });
+    await anna.post("/messages/flags", { op: "add", flag: "collapsed", messages: ids.slice(0, 30) });
+    const filled = environment.count("messages");
+    const { body } = await owner.post(`/streams/${id}/delete_topic`, { topic_name: "topic" });
+    t.equal(body.complete, true);
+    await dispatcher.idle();
+    t.equal(filled - environment.count("messages"), count);
+    audit(t, server);
+    return Object.fromEntries(tables.map((table) => [table, environment.count(table)]));
+  };
+
+  const first = await fillAndDelete();
+  const second = await fillAndDelete();
+  const third = await fillAndDelete();
+  t.strictSame(second, first, "rows of every table");
+  t.strictSame(third, first, "rows of every table");
+});

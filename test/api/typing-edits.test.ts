@@ -1,0 +1,156 @@
+/**
+ * POST /messages/{message_id}/typing (OpenAPI, set-typing-status-for-message-edit and typing_edit_message): who is told, who may,
+ * settings, and the stop of who goes silent, on a clock that the test moves.
+ */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import type { Client } from "../support/client.ts";
+import {
+  createChannel,
+  crowd,
+  Follower,
+  outcome,
+  personOf,
+  refusal,
+  setRealmSettings,
+  setUserSettings,
+  success,
+} from "../support/conversation.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import { startTestServer } from "../support/server.ts";
+
+const clock = new ManualClock(Date.UTC(2031, 4, 5));
+const server = await startTestServer(t, { clock });
+t.teardown(() => clock.release());
+const { owner } = server;
+const wanted = { event_types: ["typing_edit_message", "typing", "message"] };
+
+let made = 0;
+async function people(count: number): Promise<Client[]> {
+  made++;
+  return await Promise.all(Array.from({ length: count }, (_, index) => personOf(server, `p${made}x${index}y`)));
+}
+
+const type = (by: Client, id: number | string, op: string | undefined = "start") =>
+  by.post(`/messages/${id}/typing`, { op });
+
+async function told(follower: Follower) {
+  await follower.settled();
+  const events = follower.ofType("typing_edit_message");
+  t.strictSame(follower.ofType("typing"), []);
+  follower.events.splice(0);
+  return events;
+}
+
+t.test(
+  "[openapi typing_edit_message] the channel's others are told of start and stop; the typist is not",
+  async (t) => {
+    const [anna, bert, carla] = (await people(3)) as [Client, Client, Client];
+    const channel_id = await createChannel(owner, "talk", [anna, bert]);
+    const id = await anna.say(channel_id, "", "x");
+    const followers = await Promise.all([anna, bert, carla].map((client) => Follower.of(client, wanted)));
+    const newer = await Follower.of(bert, { ...wanted, client_capabilities: { empty_topic_name: true } });
+    for (const op of ["start", "stop"]) {
+      t.strictSame(outcome(await type(anna, id, op)), success());
+      const notice = { type: "typing_edit_message", op, sender_id: anna.userId, message_id: id };
+      const recipient = { type: "channel", channel_id, topic: "general chat" };
+      const each = [];
+      for (const follower of followers) each.push(await told(follower));
+      t.strictSame(each, [[], [{ ...notice, recipient }], []]);
+      t.strictSame(await told(newer), [{ ...notice, recipient: { ...recipient, topic: "" } }]);
+    }
+  },
+);
+
+t.test(
+  "[openapi typing_edit_message] direct messages: the other participants, who wants to know of typing",
+  async (t) => {
+    const [anna, bert, carla] = (await people(3)) as [Client, Client, Client];
+    setUserSettings(server, carla.userId, { receives_typing_notifications: false });
+    const to = [anna, bert, carla].map(({ userId }) => userId);
+    const { id } = (await anna.post("/messages", { type: "direct", to, content: "x" })).body;
+    const [hearing, deaf] = [await Follower.of(bert, wanted), await Follower.of(carla, wanted)];
+    await type(anna, id);
+    const user_ids = to.sort((a, b) => a - b);
+    const notice = { type: "typing_edit_message", op: "start", sender_id: anna.userId, message_id: id };
+    t.strictSame(await told(hearing), [{ ...notice, recipient: { type: "direct", user_ids } }]);
+    t.strictSame(await told(deaf), []);
+  },
+);
+
+t.test(
+  "[realtime] who goes silent expires after 15 s with a stop, once; of a deleted message nothing is told",
+  async (t) => {
+    const [anna, bert] = (await people(2)) as [Client, Client];
+    const id = await anna.say(await createChannel(owner, "silent", [anna, bert]), "t", "x");
+    const follower = await Follower.of(bert, wanted);
+    const ops = async () => (await told(follower)).map(({ op }) => op);
+    await type(anna, id);
+    clock.advance(limits.typing_expiry_ms - 1);
+    t.strictSame(await ops(), ["start"]);
+    clock.advance(201);
+    t.strictSame(await ops(), ["stop"]);
+    await type(anna, id);
+    await owner.delete(`/messages/${id}`);
+    t.strictSame(await ops(), ["start"]);
+    clock.advance(2 * limits.typing_expiry_ms);
+    t.strictSame(await ops(), []);
+  },
+);
+
+t.test("[openapi] whoever may not edit is told why, and nobody else anything", async (t) => {
+  const [anna, bert] = (await people(2)) as [Client, Client];
+  const id = await anna.say(await createChannel(owner, "strict", [anna, bert]), "t", "x");
+  const hidden = await owner.say(await createChannel(owner, "sealed", [owner], { invite_only: true }), "t", "x");
+  const follower = await Follower.of(bert, wanted);
+  t.strictSame(outcome(await type(bert, id)), refusal("You don't have permission to edit this message"));
+  t.strictSame(outcome(await type(owner, id)), refusal("You don't have permission to edit this message"));
+  for (const other of [hidden, 99_999]) {
+    t.strictSame(outcome(await type(anna, other)), refusal("Invalid message(s)"), "[D24] hidden or not there");
+  }
+  setUserSettings(server, anna.userId, { send_stream_typing_notifications: false });
+  t.strictSame(outcome(await type(anna, id)), refusal("User has disabled typing notifications for channel messages"));
+  setUserSettings(server, anna.userId, { send_stream_typing_notifications: true });
+  t.strictSame(outcome(await type(anna, id, "pause")), refusal("Invalid op"));
+  const missing = refusal("Missing 'op' argument", "REQUEST_VARIABLE_MISSING", 400, { var_name: "op" });
+  t.strictSame(outcome(await anna.post(`/messages/${id}/typing`)), missing);
+  setRealmSettings(server, { allow_message_editing: false });
+  t.strictSame(outcome(await type(anna, id)), refusal("Your organization has turned off message editing"));
+  setRealmSettings(server, { allow_message_editing: true });
+  const direct = (await anna.post("/messages", { type: "direct", to: [bert.userId], content: "x" })).body.id;
+  setUserSettings(server, anna.userId, { send_private_typing_notifications: false });
+  t.strictSame(
+    outcome(await type(anna, direct)),
+    refusal("User has disabled typing notifications for direct messages"),
+  );
+  t.strictSame(await told(follower), []);
+});
+
+t.test("[S1] in protected history, only who received the message learns that it is edited", async (t) => {
+  const [anna, bert, late] = (await people(3)) as [Client, Client, Client];
+  const options = { invite_only: true, history_public_to_subscribers: false };
+  const channel = await createChannel(anna, "protected", [anna, bert], options);
+  const id = await anna.say(channel, "t", "x");
+  await anna.post("/users/me/subscriptions", { subscriptions: [{ name: "protected" }], principals: [late.userId] });
+  const [there, after] = [await Follower.of(bert, wanted), await Follower.of(late, wanted)];
+  await type(anna, id);
+  t.equal((await told(there)).length, 1);
+  t.strictSame(await told(after), []);
+});
+
+t.test("[S3] typing_channel_subscribers_max: told in channels of so many, in larger ones to nobody", async (t) => {
+  const [anna, bert] = (await people(2)) as [Client, Client];
+  const others = await crowd(server, "many", limits.typing_channel_subscribers_max - 1);
+  const follower = await Follower.of(bert, wanted);
+  for (const [name, ids, count] of [
+    ["full", others.slice(1), 1],
+    ["overfull", others, 0],
+  ] as const) {
+    const subscribers = [anna.userId, bert.userId, ...ids];
+    const { id: channel } = (await owner.post("/channels/create", { name, subscribers })).body;
+    const id = await anna.say(channel, "t", "x");
+    await told(follower);
+    await type(anna, id);
+    t.equal((await told(follower)).length, count);
+  }
+});

@@ -1,0 +1,231 @@
+/**
+ * POST /typing: how older clients name a conversation (issue "Presence, typing and push at depth"; OpenAPI, set-typing-status), who
+ * may tell of their typing, and who is not told: whoever may not write cannot be typing, and nothing leaks (S1).
+ */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import {
+  botOf,
+  createChannel,
+  crowd,
+  Follower,
+  outcome,
+  personOf,
+  refusal,
+  setRealmSettings,
+  setUserSettings,
+  success,
+  systemGroup,
+} from "../support/conversation.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import { startTestServer } from "../support/server.ts";
+
+const clock = new ManualClock(Date.UTC(2031, 4, 5));
+const server = await startTestServer(t, { clock });
+t.teardown(() => clock.release());
+const { owner } = server;
+const capable = { client_capabilities: { stream_typing_notifications: true } };
+const expiredMs = limits.typing_expiry_ms + 200;
+
+let made = 0;
+/** Two people, and the second one's queue. */
+async function pair() {
+  made++;
+  const [anna, bert] = [await personOf(server, `anna${made}x`), await personOf(server, `bert${made}x`)];
+  return { anna, bert, follower: await Follower.of(bert, capable) };
+}
+
+function type(by: Client, params: Params) {
+  return by.post("/typing", { op: "start", ...params });
+}
+
+async function told(follower: Follower) {
+  await follower.settled();
+  const events = follower.ofType("typing");
+  follower.events.splice(0);
+  return events;
+}
+
+const addressOf = (client: Client): string => client.account?.email ?? "";
+
+t.test("[openapi set-typing-status] people are named by ids or addresses, in a list or alone", async (t) => {
+  const { anna, bert, follower } = await pair();
+  const forms: Params[] = [
+    { to: [bert.userId] },
+    { to: bert.userId },
+    { to: String(bert.userId), type: "private" },
+    { to: [addressOf(bert)] },
+    { to: addressOf(bert), type: "direct" },
+    { to: [bert.userId], type: "direct", stream_id: 99_999, topic: "of another type" },
+  ];
+  const recipients = [anna, bert].map((client) => ({ user_id: client.userId, email: addressOf(client) }));
+  for (const params of forms) {
+    t.strictSame(outcome(await type(anna, params)), success(), JSON.stringify(params));
+    t.match(await told(follower), [{ op: "start", message_type: "direct", recipients }], JSON.stringify(params));
+  }
+});
+
+t.test(
+  "[openapi set-typing-status] before level 215, `stream` had its channel in `to`; stream_id goes first",
+  async (t) => {
+    const { anna, bert, follower } = await pair();
+    const id = await createChannel(owner, "older", [anna, bert]);
+    const forms: Params[] = [{ to: [id] }, { to: id }, { to: [99_999], stream_id: id }];
+    for (const params of forms) {
+      t.strictSame(outcome(await type(anna, { type: "stream", topic: "t", ...params })), success());
+      t.match(await told(follower), [{ message_type: "stream", stream_id: id, topic: "t" }]);
+    }
+    const missing = refusal("Missing channel ID");
+    const wrong: Params[] = [
+      { type: "channel", to: [id] },
+      { type: "stream", to: [id, id] },
+      { type: "stream", to: [] },
+      { type: "stream", to: "older" },
+      { type: "stream" },
+    ];
+    for (const params of wrong) t.strictSame(outcome(await type(anna, { topic: "t", ...params })), missing);
+    t.strictSame(await told(follower), []);
+  },
+);
+
+t.test("[openapi set-typing-status] recipients that are none are refused, as of a message", async (t) => {
+  const { anna, bert, follower } = await pair();
+  const { userId } = bert;
+  setUserSettings(server, owner.userId, { email_address_visibility: 4 });
+  t.teardown(() => setUserSettings(server, owner.userId, { email_address_visibility: 1 }));
+  const absent = (name: string) =>
+    refusal(`Missing '${name}' argument`, "REQUEST_VARIABLE_MISSING", 400, { var_name: name });
+  const wrong: [Params, ReturnType<typeof refusal>][] = [
+    [{}, absent("to")],
+    [{ type: "stream", stream_id: 1 }, absent("topic")],
+    [{ to: [userId, addressOf(bert)] }, refusal("Recipient lists may contain emails or user IDs, but not both.")],
+    [{ to: ["nobody@example.com"] }, refusal("Invalid email 'nobody@example.com'")],
+    [{ to: [addressOf(owner)] }, refusal(`Invalid email '${addressOf(owner)}'`)],
+    [{ to: { id: userId } }, refusal("Invalid data type for recipients")],
+    [{ to: [[userId]] }, refusal("Invalid data type for recipients")],
+    [{ to: [userId, -1] }, refusal("Invalid data type for recipients")],
+    [{ to: [userId, null] }, refusal("Invalid data type for recipients")],
+  ];
+  for (const [params, expected] of wrong) t.strictSame(outcome(await type(anna, params)), expected);
+  t.strictSame(await told(follower), []);
+});
+
+t.test("[S3] direct_recipients_max: typing to as many as a message may have, and to no more", async (t) => {
+  const { anna, bert, follower } = await pair();
+  const others = await crowd(server, "many", limits.direct_recipients_max - 1);
+  t.strictSame(outcome(await type(anna, { to: [bert.userId, ...others.slice(1)] })), success(), "with the typist");
+  t.equal((await told(follower)).length, 1);
+  t.strictSame(outcome(await type(anna, { to: [bert.userId, ...others] })), refusal("Too many recipients"));
+  t.strictSame(await told(follower), []);
+});
+
+t.test("[realtime] who muted the typist is not told, neither of messages nor of edits; others are", async (t) => {
+  const { anna, bert, follower } = await pair();
+  const carla = await personOf(server, "carla");
+  const hearing = await Follower.of(carla, capable);
+  const stream_id = await createChannel(owner, "muting", [anna, bert, carla]);
+  const id = await anna.say(stream_id, "t", "x");
+  await bert.post(`/users/me/muted_users/${anna.userId}`);
+  await told(follower);
+  await told(hearing);
+  const typed = async () => {
+    await type(anna, { to: [bert.userId, carla.userId] });
+    await type(anna, { type: "channel", stream_id, topic: "t" });
+    await anna.post(`/messages/${id}/typing`, { op: "start" });
+    const seen = [];
+    for (const one of [follower, hearing]) {
+      await one.settled();
+      seen.push([one.ofType("typing").length, one.ofType("typing_edit_message").length]);
+      one.events.splice(0);
+    }
+    return seen;
+  };
+  t.strictSame(await typed(), [
+    [0, 0],
+    [2, 1],
+  ]);
+  await bert.delete(`/users/me/muted_users/${anna.userId}`);
+  t.strictSame(await typed(), [
+    [2, 1],
+    [2, 1],
+  ]);
+});
+
+t.test("[S1] who may read a channel and not post in it is not announced as typing there", async (t) => {
+  const { anna, bert, follower } = await pair();
+  const can_send_message_group = systemGroup(server, "role:administrators");
+  const stream_id = await createChannel(owner, "announcements", [anna, bert, owner], { can_send_message_group });
+  const refused = refusal("You do not have permission to post in this channel.");
+  for (const op of ["start", "stop"]) {
+    t.strictSame(outcome(await type(anna, { op, type: "channel", stream_id, topic: "t" })), refused);
+  }
+  t.strictSame(await told(follower), []);
+  t.strictSame(outcome(await type(owner, { type: "channel", stream_id, topic: "t" })), success());
+  t.equal((await told(follower)).length, 1);
+});
+
+t.test(
+  "[S1] a bot types in a private channel that its owner is in, as it may post there; a stranger's does not",
+  async (t) => {
+    const { anna, bert, follower } = await pair();
+    const stream_id = await createChannel(bert, "private", [bert], { invite_only: true });
+    const [own, foreign] = [await botOf(server, "ownbot", bert), await botOf(server, "foreignbot", anna)];
+    t.strictSame(outcome(await type(own, { type: "channel", stream_id, topic: "t" })), success());
+    t.strictSame(
+      outcome(await type(foreign, { type: "channel", stream_id, topic: "t" })),
+      refusal("Invalid channel ID"),
+    );
+    t.match(await told(follower), [{ sender: { user_id: own.userId } }]);
+  },
+);
+
+t.test("[S1] nobody types in an archived channel, and a guest not in a channel that they are not in", async (t) => {
+  const { anna, bert, follower } = await pair();
+  const guest = await personOf(server, "guest", roles.guest);
+  const stream_id = await createChannel(owner, "closed", [anna, bert]);
+  const place = { type: "channel", stream_id, topic: "t" };
+  t.strictSame(outcome(await type(guest, place)), refusal("Invalid channel ID"));
+  await owner.delete(`/streams/${stream_id}`);
+  t.strictSame(outcome(await type(anna, place)), refusal("Invalid channel ID"));
+  t.strictSame(await told(follower), []);
+});
+
+t.test("[S1] typing to whom one may not write is refused as the message would be, and tells nobody", async (t) => {
+  const { anna, bert, follower } = await pair();
+  const gone = await personOf(server, "gone");
+  await owner.delete(`/users/${gone.userId}`);
+  const nobody = systemGroup(server, "role:nobody");
+  const everyone = systemGroup(server, "role:everyone");
+  const deny = (name: string) => setRealmSettings(server, { [name]: nobody });
+  const allow = (name: string) => setRealmSettings(server, { [name]: everyone });
+  const refused = async (to: number[], msg: string) => {
+    t.strictSame(outcome(await type(anna, { to })), refusal(msg));
+    t.match((await anna.post("/messages", { type: "direct", to, content: "x" })).body, { msg });
+  };
+  await refused([bert.userId, gone.userId], `'${addressOf(gone)}' is no longer using Colloquy.`);
+  deny("direct_message_permission_group");
+  await refused([bert.userId], "Direct messages are disabled in this organization.");
+  allow("direct_message_permission_group");
+  deny("direct_message_initiator_group");
+  await refused([bert.userId], "You do not have permission to initiate direct message conversations.");
+  t.strictSame(await told(follower), []);
+  allow("direct_message_initiator_group");
+  await anna.post("/messages", { type: "direct", to: [bert.userId], content: "x" });
+  deny("direct_message_initiator_group");
+  t.teardown(() => allow("direct_message_initiator_group"));
+  await told(follower);
+  t.strictSame(outcome(await type(anna, { to: [bert.userId] })), success(), "to answer needs no leave");
+  t.equal((await told(follower)).length, 1);
+});
+
+t.test("[S1] who left the channel meanwhile is not told that the typist went silent", async (t) => {
+  const { anna, bert, follower } = await pair();
+  const stream_id = await createChannel(owner, "left", [anna, bert]);
+  await type(anna, { type: "channel", stream_id, topic: "t" });
+  t.equal((await told(follower)).length, 1);
+  await bert.delete("/users/me/subscriptions", { subscriptions: ["left"] });
+  clock.advance(expiredMs);
+  t.strictSame(await told(follower), []);
+});

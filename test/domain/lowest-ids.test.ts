@@ -1,0 +1,18 @@
+/** The lowest of many ids (src/domain/lowest-ids.ts), against sorting them all. */
+import fc from "fast-check";
+import t from "tap";
+import { LowestIds } from "../../src/domain/lowest-ids.ts";
+import { seedOf } from "../support/seed.ts";
+
+t.test("[S3] whatever order ids come in, the lowest are found, each once", async (t) => {
+  const ids = fc.array(fc.nat({ max: 60 }), { maxLength: 200 });
+  fc.assert(
+    fc.property(ids, fc.integer({ min: 1, max: 6 }), (all, count) => {
+      const lowest = new LowestIds(count);
+      for (const id of all) lowest.add(id);
+      const naive = [...new Set(all)].sort((a, b) => a - b).slice(0, count);
+      return JSON.stringify(lowest.ascending()) === JSON.stringify(naive);
+    }),
+    { seed: seedOf(t), numRuns: 3000 },
+  );
+});

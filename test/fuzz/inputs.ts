@@ -1,0 +1,256 @@
+/**
+ * One hostile request for an operation, drawn from its declaration: the parameters fit, or all but one, or none; then they are
+ * written down in one of the ways that a request has, well or badly. An input is plain data: printed, it can be sent again.
+ */
+import fc from "fast-check";
+import { type Endpoint, wireOf } from "../../schemas/endpoint.ts";
+import { limits } from "../../schemas/limits.ts";
+import { hostile, type Plain } from "../support/schema-values.ts";
+import type { CrewRole } from "./crew.ts";
+import { crewRoles } from "./crew.ts";
+import { likely } from "./vocabulary.ts";
+
+export interface Input {
+  readonly operationId: string;
+  readonly as: CrewRole;
+  readonly method: string;
+  /** Path below /api/v1 and query, percent-encoded. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** Bytes as latin1; null: none. */
+  readonly body: string | null;
+  readonly isChunked: boolean;
+}
+
+/** What stands in a form where a value should be, whatever the schema says. */
+const broken: fc.Arbitrary<string> = fc.oneof(
+  fc.constantFrom(
+    "",
+    "null",
+    "NaN",
+    "-0",
+    "1e999",
+    "9007199254740993",
+    `${"9".repeat(400)}`,
+    '"',
+    '{"__proto__":{"a":1}}',
+    '"\\ud800"',
+    "[1,]",
+    "{}",
+    "[[[]]]",
+    '{"a":1,"a":2}',
+    "true ",
+    "'1'",
+  ),
+  fc.constantFrom(limits.json_nesting_max, limits.json_nesting_max + 1, 3000).map((depth) => "[".repeat(depth)),
+  fc.constantFrom(limits.json_nesting_max + 1, 3000).map((depth) => `${"[".repeat(depth)}${"]".repeat(depth)}`),
+  fc.string({ unit: "binary", maxLength: 40 }),
+  fc.constantFrom("x", "🍎", "\u0000").map((character) => character.repeat(3000)),
+);
+
+type Fields = readonly (readonly [name: string, value: string])[];
+
+function textOf(declared: Plain, value: unknown): string {
+  return typeof value === "string" && wireOf(declared as never) !== "json" ? value : (JSON.stringify(value) ?? "");
+}
+
+function fieldOf(name: string, schema: Plain, isGood: boolean): fc.Arbitrary<readonly [string, string]> {
+  if (isGood) return likely(schema, name).map((value) => [name, textOf(schema, value)] as const);
+  return fc
+    .oneof(
+      { weight: 4, arbitrary: hostile(schema).map((value) => textOf(schema, value)) },
+      { weight: 1, arbitrary: broken },
+    )
+    .map((text) => [name, text] as const);
+}
+
+/** An operation with very many parameters is asked with a few of them at a time. */
+const fieldsMax = 6;
+
+function fieldsOf(endpoint: Endpoint): fc.Arbitrary<Fields> {
+  const schemas = Object.entries(JSON.parse(JSON.stringify(endpoint.params)) as Record<string, Plain>);
+  const named = (endpoint.paramsSchema as { required?: readonly string[] }).required ?? [];
+  const hasDefault = (name: string) => (endpoint.params[name] as { default?: unknown }).default !== undefined;
+  const required = new Set(named.filter((name) => !hasDefault(name)));
+  const good = new Map(schemas.map(([name, schema]) => [name, fieldOf(name, schema, true)]));
+  const bad = new Map(schemas.map(([name, schema]) => [name, fieldOf(name, schema, false)]));
+  const optional = schemas.map(([name]) => name).filter((name) => !required.has(name));
+  return fc
+    .record({
+      // Rather few: each more is one more that may not go with the others.
+      chosen: fc.oneof(
+        ...[0, 1, 2, fieldsMax].map((most) => fc.subarray(optional, { maxLength: Math.min(most, optional.length) })),
+      ),
+      // How many of the parameters are spoiled: mostly none or one.
+      spoiled: fc.constantFrom(0, 0, 0, 0, 1, 1, 1, 99),
+      from: fc.nat(),
+    })
+    .chain(({ chosen, spoiled, from }) => {
+      const names = [...required, ...chosen];
+      const arbitraries = names.map((name, index) => {
+        const isBad = (index + from) % Math.max(1, names.length) < spoiled;
+        return (isBad ? bad : good).get(name) ?? fc.constant([name, ""] as const);
+      });
+      return fc.tuple(...arbitraries);
+    });
+}
+
+/** As encodeURIComponent, and a lone surrogate is the three bytes that are no UTF-8. */
+function encode(text: string): string {
+  return text
+    .split(/\p{Cs}/u)
+    .map(encodeURIComponent)
+    .join("%ED%A0%80");
+}
+
+function encodeFields(fields: Fields): string {
+  return fields.map(([name, value]) => `${encode(name)}=${encode(value)}`).join("&");
+}
+
+const boundary = "fuzzfuzz";
+
+function multipartOf(fields: Fields, file: string | null): string {
+  const parts = fields.map(
+    ([name, value]) =>
+      `--${boundary}\r\nContent-Disposition: form-data; name="${encode(name)}"\r\n\r\n${Buffer.from(value).toString("latin1")}\r\n`,
+  );
+  if (file !== null) parts.push(`--${boundary}\r\n${file}\r\n`);
+  return `${parts.join("")}--${boundary}--\r\n`;
+}
+
+const pngStart = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJ", "base64").toString("latin1");
+const onePixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const fileBytes = fc.oneof(
+  fc.constant(Buffer.from(onePixel, "base64").toString("latin1")),
+  fc.constantFrom("", "x", "GIF89a\x01\0\x01\0\0\0\0;", "<svg onload=alert(1)>", "%PDF-1.7", "RIFF\0\0\0\0WEBPVP8 "),
+  fc.uint8Array({ maxLength: 200 }).map((bytes) => pngStart + Buffer.from(bytes).toString("latin1")),
+);
+const fileName = fc.constantFrom(
+  '"a.png"',
+  '"../../a.html"',
+  '"a\\".svg"',
+  '""',
+  "a",
+  '"\x00"',
+  '"a\xff.pdf"',
+  `"${"n".repeat(900)}"`,
+);
+const filePart = fc
+  .record({ bytes: fileBytes, name: fileName, field: fc.constantFrom("file", "f", "", "__proto__") })
+  .map(
+    ({ bytes, name, field }) =>
+      `Content-Disposition: form-data; name="${field}"; filename=${name}\r\nContent-Type: image/png\r\n\r\n${bytes}`,
+  );
+
+const surplusNames = fc.constantFrom("unknown", "__proto__", "constructor", "", "n".repeat(2000), "\u0000", "é");
+const oddHeaders = fc.constantFrom<Readonly<Record<string, string>>>(
+  ...Array.from({ length: 16 }, () => ({})),
+  { "Idempotency-Key": "the same" },
+  { "Idempotency-Key": "k".repeat(300) },
+  { "If-None-Match": "*" },
+  { "If-None-Match": 'W/"x", "y"' },
+  { "User-Agent": "ZulipMobile/27.0 (\xff)" },
+  { Origin: "https://evil.example" },
+  { Authorization: "Basic !!!!" },
+  { Authorization: `Basic ${"A".repeat(800)}` },
+  { Range: "bytes=9-1" },
+  { "X-Forwarded-For": "1.2.3.4, not an address" },
+  { Host: "sales.example.org" },
+);
+
+/** What is done to a good request as a whole. */
+const twists = fc.constantFrom(
+  ...Array.from({ length: 12 }, () => "none" as const),
+  "in the query",
+  "multipart",
+  "chunked",
+  "twice",
+  "surplus",
+  "as JSON",
+  "other method",
+  "broken encoding",
+  "many names",
+  "large",
+) as fc.Arbitrary<Twist>;
+type Twist =
+  | "none"
+  | "in the query"
+  | "multipart"
+  | "chunked"
+  | "twice"
+  | "surplus"
+  | "as JSON"
+  | "other method"
+  | "broken encoding"
+  | "many names"
+  | "large";
+
+interface Drawn {
+  readonly fields: Fields;
+  readonly twist: Twist;
+  readonly as: CrewRole;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly surplus: string;
+  readonly file: string;
+  readonly method: string;
+}
+
+/** Those who may do much do most. */
+const senders = fc.oneof(
+  { weight: 1, arbitrary: fc.constantFrom(...crewRoles) },
+  { weight: 2, arbitrary: fc.constantFrom<CrewRole>("owner", "owner", "administrator", "member") },
+);
+
+/** A head of more bytes is refused by the library, outside the envelope (README, Behind a proxy). */
+const pathValueBytesMax = 1200;
+const queryBytesMax = 1600;
+
+export function inputsFor(endpoint: Endpoint): fc.Arbitrary<Input> {
+  // Unbiased: what is at the edges is drawn on purpose already, and the first of a list is not more interesting than the others.
+  const parts = fc.noBias(
+    fc.record({
+      fields: fieldsOf(endpoint),
+      twist: twists,
+      as: senders,
+      headers: oddHeaders,
+      surplus: surplusNames,
+      file: filePart,
+      method: fc.constantFrom("GET", "POST", "PATCH", "DELETE", "PUT", "HEAD", "OPTIONS", "TRACE"),
+    }),
+  );
+  return parts.map((drawn) => inputOf(endpoint, drawn));
+}
+
+function inputOf(endpoint: Endpoint, { fields, twist, as, headers, surplus, file, method }: Drawn): Input {
+  const isInPath = (name: string) => endpoint.path.includes(`{${name}}`) || endpoint.path.includes(`{${name}*}`);
+  const path = endpoint.path.replaceAll(/\{(\w+)\*?\}/g, (_all, name: string) => {
+    const value = fields.find(([each]) => each === name)?.[1] ?? "";
+    return encode(value).slice(0, pathValueBytesMax);
+  });
+  let form = fields.filter(([name]) => !isInPath(name));
+  // A poll of a queue that is there would be held.
+  if (endpoint.operationId === "get-events")
+    form = [...form.filter(([name]) => name !== "dont_block"), ["dont_block", "true"]];
+  if (twist === "surplus") form = [...form, [surplus, "1"]];
+  if (twist === "twice" && form[0] !== undefined) form = [...form, form[0]];
+  if (twist === "many names")
+    form = [...form, ...Array.from({ length: 300 }, (_, index) => [`n${index}`, ""] as const)];
+  if (twist === "large") form = [...form, ["content", "x".repeat(200_000)]];
+  let encoded = encodeFields(form);
+  if (twist === "broken encoding") encoded += "&a=%zz&b=%ff";
+  const used = twist === "other method" ? method : endpoint.method;
+  const isAsked = used === "GET" || used === "HEAD" || twist === "in the query";
+  const common = { operationId: endpoint.operationId, as, method: used };
+  if (endpoint.upload !== undefined || twist === "multipart") {
+    const body = multipartOf(form, endpoint.upload === undefined ? null : file);
+    const type = { "Content-Type": `multipart/form-data; boundary=${boundary}` };
+    return { ...common, target: path, headers: { ...headers, ...type }, body, isChunked: false };
+  }
+  if (isAsked && encoded.length <= queryBytesMax) {
+    return { ...common, target: encoded === "" ? path : `${path}?${encoded}`, headers, body: null, isChunked: false };
+  }
+  const isJson = twist === "as JSON";
+  const body = isJson ? Buffer.from(JSON.stringify(Object.fromEntries(form))).toString("latin1") : encoded;
+  const type = { "Content-Type": isJson ? "application/json" : "application/x-www-form-urlencoded" };
+  return { ...common, target: path, headers: { ...headers, ...type }, body, isChunked: twist === "chunked" };
+}

@@ -1,0 +1,67 @@
+/** What an answer may be, whatever was sent: the envelope, with a code that is declared; never a bug, never its trace. */
+import { Compile } from "typebox/compile";
+import { commonErrors, type Endpoint } from "../../schemas/endpoint.ts";
+import { type ErrorCode, errorCodes } from "../../schemas/errors.ts";
+import { endpoints } from "../../schemas/index.ts";
+import { Router } from "../../src/http/router.ts";
+import type { RawAnswer } from "../support/http.ts";
+import type { Input } from "./inputs.ts";
+
+const router = new Router(endpoints.map((endpoint) => ({ endpoint })));
+const results = new Map(endpoints.map((endpoint) => [endpoint.operationId, Compile(endpoint.okSchema)]));
+
+/** Of no operation: the path or the method means none. */
+const routingErrors: readonly ErrorCode[] = ["NOT_FOUND", "METHOD_NOT_ALLOWED", "BAD_REQUEST"];
+
+/** 503 is the right answer of an operation that has a bound on what it does at a time (S3). */
+const bounded: ReadonlySet<string> = new Set([
+  "fetch-api-key",
+  "create-user",
+  "update-settings",
+  "update-display-settings",
+  "update-notification-settings",
+  "upload-file",
+  "upload-avatar",
+  "upload-custom-emoji",
+]);
+
+export const traces = /\bat [^\n"]*:\d+:\d+|node:internal|node_modules|\b(?:Type|Range|Reference|Syntax)Error\b/;
+
+function operationOf(input: Input): Endpoint | null {
+  const match = router.match(input.method, input.target.split("?")[0] ?? "");
+  return match.kind === "found" ? match.target.endpoint : null;
+}
+
+/** @returns what is wrong with the answer; null: nothing */
+export function faultOf(input: Input, answer: RawAnswer): string | null {
+  const { status, headers, text } = answer;
+  if (status === 304 || input.method === "HEAD" || (input.method === "OPTIONS" && status === 204)) {
+    return status < 500 ? null : `status ${status}`;
+  }
+  if (headers["content-type"] !== "application/json") return `Content-Type ${headers["content-type"]}`;
+  let body: { result?: unknown; msg?: unknown; code?: unknown } & Record<string, unknown>;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return `no JSON: ${text.slice(0, 200)}`;
+  }
+  const operation = operationOf(input);
+  return body.result === "success" ? faultOfSuccess(operation, status, body) : faultOfError(operation, answer, body);
+}
+
+function faultOfSuccess(operation: Endpoint | null, status: number, body: Record<string, unknown>): string | null {
+  if (operation === null) return "a success of no operation";
+  if (status !== 200 || body["msg"] !== "" || "code" in body) return `a success with status ${status}, msg, or code`;
+  return results.get(operation.operationId)?.Check(body) === true ? null : "a result that is not as it is declared";
+}
+
+function faultOfError(operation: Endpoint | null, answer: RawAnswer, body: Record<string, unknown>): string | null {
+  const code = body["code"] as ErrorCode;
+  if (body["result"] !== "error" || typeof body["msg"] !== "string" || body["msg"] === "") return "no envelope";
+  if (errorCodes[code]?.status !== answer.status) return `status ${answer.status} with code ${code}`;
+  if (code === "INTERNAL_SERVER_ERROR") return "a bug of ours";
+  if (answer.status >= 500 && !(code === "OVERLOADED" && bounded.has(operation?.operationId ?? ""))) return `a ${code}`;
+  if (traces.test(body["msg"])) return "a trace of the program";
+  const declared = operation === null ? routingErrors : [...operation.errors, ...commonErrors];
+  return declared.includes(code) ? null : `${code} is not declared by ${operation?.operationId ?? "no operation"}`;
+}

@@ -1,0 +1,61 @@
+/** Requests as bytes, and lanes that carry one after the other over connections that are kept. */
+import { type RawAnswer, RawConnection } from "../support/http.ts";
+import type { Input } from "./inputs.ts";
+import { ownQueue } from "./vocabulary.ts";
+
+export interface Sender {
+  /** The Authorization header; "" for nobody. */
+  readonly authorization: string;
+  readonly queueId: string;
+}
+
+export function bytesOf(input: Input, { authorization, queueId }: Sender): Buffer {
+  const encodedQueue = encodeURIComponent(ownQueue);
+  const own = (text: string) => text.replaceAll(encodedQueue, queueId);
+  const body = input.body === null ? null : Buffer.from(own(input.body), "latin1");
+  const headers: Record<string, string> = { Host: "localhost" };
+  if (authorization !== "") headers["Authorization"] = authorization;
+  Object.assign(headers, input.headers);
+  if (body !== null && input.isChunked) headers["Transfer-Encoding"] = "chunked";
+  else if (body !== null) headers["Content-Length"] = String(body.length);
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+  const head = Buffer.from(`${input.method} /api/v1${own(input.target)} HTTP/1.1\r\n${lines.join("")}\r\n`, "latin1");
+  if (body === null) return head;
+  return Buffer.concat(input.isChunked ? [head, ...chunksOf(body)] : [head, body]);
+}
+
+function chunksOf(body: Buffer): Buffer[] {
+  const size = Math.max(1, Math.ceil(body.length / 3));
+  const chunks: Buffer[] = [];
+  for (let start = 0; start < body.length; start += size) {
+    const chunk = body.subarray(start, start + size);
+    chunks.push(Buffer.from(`${chunk.length.toString(16)}\r\n`), chunk, Buffer.from("\r\n"));
+  }
+  return [...chunks, Buffer.from("0\r\n\r\n")];
+}
+
+export class Lane {
+  readonly #url: string;
+  #connection: RawConnection | null = null;
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /** The answer; null: the connection ended without one, though it was new. */
+  async ask(bytes: Buffer, hasBody: boolean): Promise<RawAnswer | null> {
+    const isKept = this.#connection !== null;
+    this.#connection ??= new RawConnection(this.#url);
+    await this.#connection.write(bytes);
+    const answer = await this.#connection.answer(hasBody);
+    if (answer !== null && answer.status !== 413) return answer;
+    // The server has ended the connection, with the last answer or before this request came.
+    this.close();
+    return answer === null && isKept ? this.ask(bytes, hasBody) : answer;
+  }
+
+  close(): void {
+    this.#connection?.destroy();
+    this.#connection = null;
+  }
+}

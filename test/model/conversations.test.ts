@@ -1,0 +1,90 @@
+/**
+ * Conversations against a naive model (architecture, Quality bars): random days of people who send, edit, move, resolve, mark, come
+ * and go, react, mute and delete; what every reader is shown is what plain facts say, and what a client knows by events is what
+ * a fresh one is told. A failing day is shrunk and printed; STEPS='[...]' plays it again.
+ */
+import fc from "fast-check";
+import t from "tap";
+import { seedOf } from "../support/seed.ts";
+import { type StepName, steps } from "./steps.ts";
+import { names, World } from "./world.ts";
+
+const runs = Number(process.env["RUNS"] ?? 5);
+const stepsPerRun = 90;
+
+type Played = readonly [StepName, unknown];
+
+/** How often each kind of step came to something. */
+const played = new Map<StepName, number>();
+
+async function play(days: readonly Played[], where: number): Promise<void> {
+  const endings: (() => unknown)[] = [];
+  try {
+    const world = await World.make({ teardown: (callback) => endings.unshift(callback) });
+    for (const [name, params] of days) {
+      await world.pass();
+      const run = steps[name].run as (world: World, params: unknown) => Promise<boolean>;
+      if (await run(world, params)) played.set(name, (played.get(name) ?? 0) + 1);
+      for (const witness of world.witnesses) witness.noticed();
+    }
+    await world.pass();
+    for (const person of names.keys()) await world.compare(person);
+    for (const witness of world.witnesses) await witness.compareAgain(where);
+  } finally {
+    for (const end of endings) await end();
+  }
+}
+
+const kinds = Object.entries(steps).map(([name, { weight, params }]) => ({
+  weight,
+  arbitrary: (params as fc.Arbitrary<unknown>).map((values): Played => [name as StepName, values]),
+}));
+const half = fc.array(fc.oneof(...kinds), { minLength: stepsPerRun / 2, maxLength: stepsPerRun / 2 });
+/** In the middle of each day one step of every kind. */
+const day = fc.tuple(half, fc.tuple(...kinds.map(({ arbitrary }) => arbitrary)), half).map((parts) => parts.flat());
+
+async function failureOf(days: readonly Played[], where: number): Promise<string | null> {
+  try {
+    await play(days, where);
+    return null;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+/** Leaves out what the failure does not need: halves, quarters, ..., single steps, for as long as it pays. */
+async function shrunk(days: readonly Played[], where: number): Promise<readonly Played[]> {
+  let left = days;
+  let tries = Number(process.env["SHRINKS"] ?? 60);
+  for (let size = Math.ceil(left.length / 2); size >= 1; size = size === 1 ? 0 : Math.ceil(size / 2)) {
+    for (let start = left.length - size; start > -size && tries > 0; start -= size, tries--) {
+      const without = [...left.slice(0, Math.max(0, start)), ...left.slice(start + size)];
+      if ((await failureOf(without, where)) !== null) left = without;
+    }
+  }
+  return left;
+}
+
+const given = process.env["STEPS"];
+if (given !== undefined) {
+  t.test("[architecture] the given steps", () => play(JSON.parse(given), 0));
+} else {
+  t.test(
+    "[architecture] whatever people do, readers are shown what plain facts say, and events lead where a fresh fetch is",
+    async (t) => {
+      const sample = fc.sample(fc.tuple(day, fc.nat()), { numRuns: runs, seed: seedOf(t) });
+      for (const [days, where] of sample) {
+        const failure = await failureOf(days, where);
+        if (failure === null) continue;
+        t.comment(failure);
+        const least = await shrunk(days, where);
+        t.comment(`STEPS='${JSON.stringify(least)}'`);
+        t.fail((await failureOf(least, where)) ?? "it failed once, and not again");
+        return;
+      }
+      for (const name of Object.keys(steps) as StepName[]) {
+        t.ok((played.get(name) ?? 0) > 0, `${name}: ${played.get(name) ?? 0} times`);
+      }
+    },
+  );
+}

@@ -1,0 +1,300 @@
+/**
+ * Outgoing webhooks (spec 5.4, 6; behaviour 10): which messages call a bot, what its receiver is sent, and what becomes of the answer.
+ * Receivers that misbehave are in webhook-failures.test.ts.
+ */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { makeBot } from "../support/bots.ts";
+import type { Client } from "../support/client.ts";
+import { createChannel, Follower, personOf, realmOf } from "../support/conversation.ts";
+import { until } from "../support/realtime.ts";
+import { answer, hang, pendingWebhooks, privateAllowed, Receiver, webhookBot } from "../support/receiver.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t, privateAllowed);
+const { owner } = server;
+const anna = await personOf(server, "anna");
+const bert = await personOf(server, "bert");
+
+function direct(by: Client, to: readonly Client[], content: string) {
+  return by.post("/messages", { type: "direct", to: to.map(({ userId }) => userId), content });
+}
+
+/** Everything that was asked for has gone out and was answered. */
+async function quiet(): Promise<void> {
+  await realmOf(server).dispatcher.idle();
+  await until(() => pendingWebhooks(server).length === 0);
+  await realmOf(server).dispatcher.idle();
+}
+
+/** What somebody wrote, as somebody reads it, newest last. */
+async function textsOf(reader: Client, sender: Client): Promise<string[]> {
+  const narrow = [["sender", sender.userId].map(String)];
+  const { body } = await reader.get("/messages", {
+    anchor: "newest",
+    num_before: 100,
+    num_after: 0,
+    narrow,
+    apply_markdown: false,
+  });
+  return body.messages.map((message: { content: string }) => message.content);
+}
+
+t.test("[spec 6] a mention: the payload has the fields of the table, the message object without flags", async (t) => {
+  const far = await Receiver.start(t);
+  const { bot, answer: made } = await webhookBot(anna, "payload", far.url);
+  const { body: state } = await anna.post("/register", { fetch_event_types: ["realm_bot"] });
+  const [{ token }] = state.realm_bots.find((one: { user_id: number }) => one.user_id === bot.userId).services;
+  const content = "**hi** @**The payload**, :smile: <b>";
+  const id = await bert.say("general", "lunch", content);
+  const { headers, path } = await far.call(1);
+  const payload = await far.payload(1);
+  const { body } = await bot.get(`/messages/${id}`, { apply_markdown: false, allow_empty_topic_name: true });
+  const { flags, ...message } = body.message;
+  t.ok(Array.isArray(flags));
+  const { body: rendered } = await bot.get(`/messages/${id}`);
+  t.strictSame(payload, {
+    bot_email: made.body.email,
+    bot_full_name: "The payload",
+    data: content,
+    trigger: "mention",
+    token,
+    message: {
+      ...message,
+      content,
+      rendered_content: rendered.message.content,
+      avatar_url: payload.message.avatar_url,
+    },
+  });
+  t.match(payload.message, {
+    id,
+    type: "stream",
+    subject: "lunch",
+    display_recipient: "general",
+    content_type: "text/x-markdown",
+    sender_id: bert.userId,
+    avatar_url: /^https:/,
+  });
+  t.match(token, /^[A-Za-z0-9]{32}$/);
+  t.equal(path, "/hook");
+  t.match(headers, { "content-type": "application/json", "user-agent": /^ZulipOutgoingWebhook\/\d/ });
+  await bert.say("general", "lunch", "@**The payload** again");
+  t.equal((await far.payload(2)).token, token, "[spec 5.4] the token is the bot's, every time");
+  await quiet();
+});
+
+t.test("[spec 6] direct messages to the bot, alone or among others, are `direct_message`", async (t) => {
+  const far = await Receiver.start(t);
+  const { bot } = await webhookBot(anna, "listener", far.url);
+  const one = await direct(bert, [bot], "alone");
+  t.match(await far.payload(1), { trigger: "direct_message", data: "alone", message: { id: one.body.id } });
+  await direct(bert, [bot, anna], "together with @**The listener**");
+  const payload = await far.payload(2);
+  t.match(payload, { trigger: "direct_message", message: { type: "private", subject: "" } });
+  t.equal(payload.message.display_recipient.length, 3);
+  await quiet();
+  t.equal(far.calls.length, 2, "the mention in it is no second request");
+});
+
+t.test("[behaviour 10] silent mentions, wildcards, groups, bots and messages of its own call nobody", async (t) => {
+  const far = await Receiver.start(t, answer({ content: "I heard @**The deaf** and @**The deaf too**" }));
+  const { bot } = await webhookBot(anna, "deaf", far.url);
+  const { bot: too } = await webhookBot(anna, "deaf too".replace(" ", "-"), far.url, { full_name: "The deaf too" });
+  const { bot: generic } = await makeBot(anna, "talker");
+  await createChannel(owner, "quiet place", [owner, anna, bert, bot, too]);
+  const params = { name: "hooks", description: "", members: [bot.userId, anna.userId] };
+  t.equal((await owner.post("/user_groups/create", params)).status, 200);
+  for (const content of ["@_**The deaf**", "@**all**", "@*hooks*", "`@**The deaf**`", "The deaf"]) {
+    await bert.say("quiet place", "t", content);
+  }
+  await generic.say("general", "t", "@**The deaf**");
+  await direct(generic, [bot], "hello");
+  await bot.say("general", "t", "@**The deaf** says I");
+  await quiet();
+  t.equal(far.calls.length, 0);
+  await bert.say("quiet place", "t", "@**The deaf**");
+  await quiet();
+  t.equal(far.calls.length, 1, "its answer mentions itself and another one, and calls neither");
+  t.equal((await textsOf(bert, bot)).at(-1), "I heard @**The deaf** and @**The deaf too**");
+});
+
+t.test("[S1] a mention where the bot cannot read calls nobody", async (t) => {
+  const far = await Receiver.start(t);
+  const { bot } = await webhookBot(anna, "outsider", far.url);
+  await createChannel(bert, "secret", [bert], { invite_only: true });
+  await bert.say("secret", "t", "@**The outsider**");
+  await quiet();
+  t.equal(far.calls.length, 0);
+  await bert.post("/users/me/subscriptions", { subscriptions: [{ name: "secret" }], principals: [bot.userId] });
+  await bert.say("secret", "t", "@**The outsider** is in");
+  await quiet();
+  t.equal(far.calls.length, 1);
+});
+
+t.test("[issue, Outgoing webhooks] what is answered is posted by the bot in the conversation", async (t) => {
+  const far = await Receiver.start(t, answer({ content: "**soup** " }));
+  const { bot } = await webhookBot(anna, "cook", far.url);
+  const follower = await Follower.of(bert, { apply_markdown: true });
+  const sent = (event: { type: string; message: { sender_id: number } }) =>
+    event.type === "message" && event.message.sender_id === bot.userId;
+  await bert.say("general", "food", "@**The cook** what is there?");
+  const { message } = await follower.until(sent);
+  t.match(message, {
+    type: "stream",
+    subject: "food",
+    display_recipient: "general",
+    content: "<p><strong>soup</strong></p>",
+    client: "OutgoingWebhookResponse",
+  });
+  await direct(bert, [bot, anna], "and here?");
+  const answered = await follower.until((event) => sent(event) && event.message.type === "private");
+  t.equal(answered.message.display_recipient.length, 3, "to everybody in it");
+  await quiet();
+});
+
+t.test("[behaviour 10] which answers are replies, and of what", async (t) => {
+  const far = await Receiver.start(t);
+  const { bot } = await webhookBot(anna, "table", far.url);
+  const long = "x".repeat(limits.message_code_points_max + 1);
+  const table: readonly (readonly [unknown, string | null])[] = [
+    [{}, null],
+    ["", null],
+    [{ response_not_required: true, content: "unwanted" }, null],
+    [{ response_not_required: false, content: "wanted" }, "wanted"],
+    [{ content: "" }, null],
+    [{ content: " \n" }, null],
+    [{ content: null }, null],
+    [{ text: "of Slack" }, null],
+    [{ response_string: "of before", content: "of today" }, "of before"],
+    [{ content: 7 }, "7"],
+    [{ content: { a: [1] } }, '{"a":[1]}'],
+    [{ content: long }, `${"x".repeat(limits.message_code_points_max - 20)}\n[message truncated]`],
+  ];
+  for (const [body, expected] of table) {
+    far.next.push(answer(body));
+    const before = (await textsOf(bert, bot)).length;
+    await direct(bert, [bot], "?");
+    await quiet();
+    const texts = (await textsOf(bert, bot)).slice(before);
+    t.strictSame(texts, expected === null ? [] : [expected], JSON.stringify(body).slice(0, 80));
+  }
+});
+
+t.test("[behaviour 10] Slack's form: fields of a form, the reply in `text`, no direct messages", async (t) => {
+  const far = await Receiver.start(t, answer({ text: "done", content: "not this" }));
+  const { bot } = await webhookBot(anna, "slacker", far.url, { interface_type: 2 });
+  const id = await bert.say("general", "lunch", "@**The slacker** do *it* & more");
+  const { headers, text } = await far.call(1);
+  t.equal(headers["content-type"], "application/x-www-form-urlencoded");
+  const { body } = await bot.get(`/messages/${id}`);
+  const { timestamp, stream_id } = body.message;
+  const { token, ...fields } = Object.fromEntries(new URLSearchParams(text));
+  t.match(token, /^[A-Za-z0-9]{32}$/);
+  t.strictSame(fields, {
+    team_id: `T${realmOf(server).view.realm.id}`,
+    team_domain: "",
+    channel_id: `C${stream_id}`,
+    channel_name: "general",
+    thread_ts: String(timestamp),
+    timestamp: String(timestamp),
+    user_id: `U${bert.userId}`,
+    user_name: "bert 0",
+    text: "@**The slacker** do *it* & more",
+    trigger_word: "mention",
+    service_id: String(bot.userId),
+  });
+  await quiet();
+  t.strictSame(await textsOf(bert, bot), ["done"]);
+  await direct(bert, [bot], "psst");
+  await quiet();
+  t.equal(far.calls.length, 1);
+  t.equal((await textsOf(bert, bot)).at(-1), "Failure! Slack outgoing webhooks don't support direct messages.");
+});
+
+t.test("[issue, Outgoing webhooks] two bots that are mentioned at once are both called", async (t) => {
+  const [one, two] = [await Receiver.start(t, answer({ content: "1" })), await Receiver.start(t)];
+  two.usual = answer({ content: "2" });
+  const { bot: first } = await webhookBot(anna, "first", one.url);
+  const { bot: second } = await webhookBot(anna, "second", two.url);
+  await bert.say("general", "t", "@**The first** @**The second** @**The first**");
+  await quiet();
+  t.strictSame([one.calls.length, two.calls.length], [1, 1]);
+  t.strictSame([await textsOf(bert, first), await textsOf(bert, second)], [["1"], ["2"]]);
+});
+
+t.test("[S1] what changes before it is sent: an edit is sent as it is, a deletion not at all", async (t) => {
+  const far = await Receiver.start(t, hang);
+  const { bot } = await webhookBot(anna, "late", far.url);
+  for (let sent = 1; sent <= limits.webhook_deliveries_per_bot_concurrent_max; sent++) {
+    await direct(bert, [bot], "keeps it busy");
+    await far.call(sent);
+  }
+  const edited = await bert.say("general", "t", "@**The late** before");
+  const deleted = await bert.say("general", "t", "@**The late** a slip");
+  t.equal((await bert.patch(`/messages/${edited}`, { content: "after" })).status, 200);
+  t.equal((await owner.delete(`/messages/${deleted}`)).status, 200);
+  far.usual = answer({});
+  far.release(answer({}));
+  await quiet();
+  t.strictSame(
+    far.calls.slice(limits.webhook_deliveries_per_bot_concurrent_max).map(({ text }) => JSON.parse(text).data),
+    ["after"],
+  );
+});
+
+t.test("[S1] what the bot can no longer read when it is sent is not sent", async (t) => {
+  const far = await Receiver.start(t, hang);
+  const { bot } = await webhookBot(anna, "expelled", far.url);
+  await createChannel(bert, "closed", [bert, bot], { invite_only: true });
+  const busy = limits.webhook_deliveries_per_bot_concurrent_max;
+  for (let index = 0; index <= busy; index++) await bert.say("closed", "t", "@**The expelled**");
+  await far.call(busy);
+  const left = { subscriptions: ["closed"], principals: [bot.userId] };
+  t.equal((await owner.delete("/users/me/subscriptions", left)).status, 200);
+  far.usual = answer({});
+  far.release(answer({}));
+  await quiet();
+  t.equal(far.calls.length, busy);
+});
+
+t.test("[issue, Outgoing webhooks] a message that is deleted while it is asked about is not answered", async (t) => {
+  const far = await Receiver.start(t, hang);
+  const { bot } = await webhookBot(anna, "asked", far.url);
+  const asked = await bert.say("general", "t", "@**The asked**?");
+  await far.call(1);
+  t.equal((await owner.delete(`/messages/${asked}`)).status, 200);
+  far.release(answer({ content: "to whom?" }));
+  await quiet();
+  t.strictSame(await textsOf(bert, bot), []);
+});
+
+t.test("[issue, Outgoing webhooks] a topic that is renamed meanwhile is where the answer goes", async (t) => {
+  const far = await Receiver.start(t, hang);
+  const { bot } = await webhookBot(anna, "follower", far.url);
+  const id = await bert.say("general", "old name", "@**The follower**");
+  await far.call(1);
+  t.equal((await bert.patch(`/messages/${id}`, { topic: "new name", propagate_mode: "change_all" })).status, 200);
+  far.release(answer({ content: "here" }));
+  await quiet();
+  const { body } = await bert.get("/messages", {
+    anchor: "newest",
+    num_before: 1,
+    num_after: 0,
+    narrow: [["sender", String(bot.userId)]],
+  });
+  t.match(body.messages, [{ subject: "new name" }]);
+});
+
+t.test("[issue, Outgoing webhooks] a deactivated bot's messages are not sent, nor its answers posted", async (t) => {
+  const far = await Receiver.start(t, hang);
+  const { bot } = await webhookBot(anna, "gone", far.url);
+  const busy = limits.webhook_deliveries_per_bot_concurrent_max;
+  for (let index = 0; index < busy + 2; index++) await direct(bert, [bot], "hello");
+  await far.call(busy);
+  t.equal(pendingWebhooks(server).length, busy + 2);
+  t.equal((await anna.delete(`/bots/${bot.userId}`)).status, 200);
+  far.release(answer({ content: "from beyond" }));
+  await quiet();
+  t.equal(far.calls.length, busy);
+  t.strictSame(await textsOf(bert, bot), []);
+});

@@ -1,0 +1,220 @@
+/**
+ * The authorization matrix (issue "Proof that nothing is lost", Security): every operation x everybody who could call it, and the
+ * key of another organization on the same server. A caller to whom an operation listens gets to its decision; another is refused
+ * with the refusal that is theirs, whatever was sent, and nothing happens.
+ */
+import { join } from "node:path";
+import t from "tap";
+import type { Endpoint } from "../../schemas/endpoint.ts";
+import { endpoints } from "../../schemas/index.ts";
+import { roles } from "../../schemas/types.ts";
+import { type Answer, Client, encodeForm } from "../support/client.ts";
+import { botOf, changeUser, createChannel, outcome, personOf, realmOf, refusal } from "../support/conversation.ts";
+import { HostClient, watchChanges } from "../support/http.ts";
+import { runCli } from "../support/process.ts";
+import { readZuliprc, startTestServer, temporaryFolder } from "../support/server.ts";
+import {
+  audienceOf,
+  audiences,
+  type Caller,
+  callers,
+  type DecidedLater,
+  decidedLater,
+  ownersOnly,
+} from "./endpoints.ts";
+
+const dataDir = temporaryFolder(t);
+await (await startTestServer(t, { dataDir })).stop();
+const made = await runCli(t, dataDir, "create-realm", "sales", "--email", "owner@localhost", "--name", "Sales");
+if (made.code !== 0) throw new Error(made.stderr);
+const server = await startTestServer(t, { dataDir });
+const { owner } = server;
+const { email, key } = readZuliprc(join(dataDir, "zuliprc.sales"));
+const stranger = new Client(server.url, { email, key, userId: 2 });
+const sales = new HostClient(stranger, "sales.example.org");
+
+async function webhookBot(): Promise<Client> {
+  const bot = await botOf(server, "hook", owner);
+  changeUser(server, bot.userId, (user) => ({ ...user, botType: 2 }));
+  return bot;
+}
+
+async function deactivated(): Promise<Client> {
+  const person = await personOf(server, "gone");
+  changeUser(server, person.userId, (user) => ({ ...user, isActive: false }));
+  return person;
+}
+
+/** Of each kind one whose own things may be lost. */
+const crew: Readonly<Record<Caller, Client>> = {
+  nobody: owner.anonymous(),
+  deactivated: await deactivated(),
+  "webhook bot": await webhookBot(),
+  guest: await personOf(server, "guest", roles.guest),
+  bot: await botOf(server, "robot", owner),
+  member: await personOf(server, "member"),
+  moderator: await personOf(server, "moderator", roles.moderator),
+  administrator: await personOf(server, "administrator", roles.administrator),
+  owner: await personOf(server, "second", roles.owner),
+};
+
+/** An address of nothing that is there: what is decided there changes nothing. */
+function pathOf(endpoint: Endpoint): string {
+  return endpoint.path.replaceAll(/\{(\w+)\*?\}/g, (_all, name: string) => {
+    const { type } = endpoint.params[name] as { type?: string };
+    return type === "integer" ? "987654321" : "nothing-there";
+  });
+}
+
+function ask(client: Client, { method }: Pick<Endpoint, "method">, path: string, params = {}): Promise<Answer> {
+  const form = encodeForm(params);
+  return client.send(method, path, method === "GET" ? null : form);
+}
+
+const notLoggedIn = refusal("Not logged in: API authentication or user session required", "UNAUTHORIZED", 401);
+const gone = refusal("Account is deactivated", "USER_DEACTIVATED", 401);
+const forSendersOnly = refusal("This API is not available to incoming webhook bots.", "UNAUTHORIZED", 401);
+const administratorRequired = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
+const noGuests = refusal("Not allowed for guest users");
+const noBots = refusal("This endpoint does not accept bot requests.");
+const doorRefusals = [notLoggedIn, gone, forSendersOnly, administratorRequired, noGuests, noBots];
+
+/** The refusal of somebody to whom the operation does not listen. */
+function refusalOf(caller: Caller, audience: string): object {
+  if (caller === "nobody") return notLoggedIn;
+  if (caller === "deactivated") return gone;
+  if (caller === "webhook bot") return forSendersOnly;
+  if (audience === "administrators") return administratorRequired;
+  return caller === "guest" ? noGuests : noBots;
+}
+
+/** They end what the caller is: asked last, with somebody who is there for it. */
+const ends: ReadonlySet<string> = new Set(["deactivate-own-user", "regenerate-own-api-key"]);
+
+t.test("[issue, Security] the table knows every operation, and no other", (t) => {
+  t.strictSame([...audienceOf.keys()].sort(), endpoints.map(({ operationId }) => operationId).sort());
+  t.end();
+});
+
+t.test(
+  "[issue, Security] every operation x everybody: listened to, or refused as that kind of caller is",
+  async (t) => {
+    for (const endpoint of endpoints) {
+      const audience = audienceOf.get(endpoint.operationId) ?? "administrators";
+      const wrong: unknown[] = [];
+      for (const caller of callers) {
+        const isHeard = (audiences[audience] as readonly Caller[]).includes(caller);
+        if (isHeard && ends.has(endpoint.operationId)) continue;
+        const answer = outcome(await ask(crew[caller], endpoint, pathOf(endpoint)));
+        const isRefused = doorRefusals.some((each) => JSON.stringify(each.body) === JSON.stringify(answer.body));
+        // A spectator who asks for what is not for everybody is told to log in: that is the decision.
+        const mayBeToldToLogIn = caller === "nobody" && audience === "spectators";
+        const isRight = isHeard
+          ? mayBeToldToLogIn || (!isRefused && answer.status < 500)
+          : JSON.stringify(answer) === JSON.stringify(refusalOf(caller, audience));
+        if (!isRight) wrong.push({ caller, isHeard, answer });
+      }
+      t.strictSame(wrong, [], `${endpoint.operationId}: ${audience}`);
+    }
+  },
+);
+
+t.test("[issue, Security] what ends the caller's own key or account is listened to as well", async (t) => {
+  for (const operationId of ends) {
+    const endpoint = endpoints.find((each) => each.operationId === operationId);
+    const person = await personOf(server, `ending${operationId.length}`);
+    t.equal((await ask(person, endpoint as Endpoint, pathOf(endpoint as Endpoint))).status, 200, operationId);
+    t.equal((await person.get("/users/me")).status, 401);
+  }
+});
+
+t.test("[S1] the key of another organization opens nothing here, and its owner is nobody", async (t) => {
+  const invalid = refusal("Invalid API key", "INVALID_API_KEY", 401);
+  const changes = await watchChanges(owner);
+  for (const endpoint of endpoints) {
+    if (audienceOf.get(endpoint.operationId) === "everybody") continue;
+    t.strictSame(outcome(await ask(stranger, endpoint, pathOf(endpoint))), invalid, endpoint.operationId);
+  }
+  t.strictSame(await changes(), []);
+  t.equal((await sales.get("/users/me")).status, 200, "at home it is good");
+});
+
+/** Of the same shape and age as what is theirs. */
+t.test("[S1, D24] ids of another organization are answered as ids that nobody ever had", async (t) => {
+  for (let count = 0; count < 40; count++) await sales.say("general", "ours", `secret ${count}`);
+  const people = await Promise.all(Array.from({ length: 30 }, (_, index) => personOf(server, `local${index}`)));
+  const inSales = await sales.post("/channels/create", { name: "ours", subscribers: [2] });
+  await sales.post("/user_groups/create", { name: "ours", description: "", members: [2] });
+  const unknown = { message_id: 40, user_id: people.at(-1)?.userId ?? 0, stream_id: inSales.body.id + 20 };
+  /** Variables whose ids count up in each organization by itself: the other one's is the higher. */
+  const kinds: Readonly<Record<string, readonly [caller: Client, theirs: number]>> = {
+    message_id: [owner, unknown.message_id],
+    user_id: [sales, unknown.user_id],
+    bot_id: [sales, unknown.user_id],
+    muted_user_id: [sales, unknown.user_id],
+  };
+  let asked = 0;
+  for (const endpoint of endpoints) {
+    const variable = /\{(\w+)\}/.exec(endpoint.path)?.[1] ?? "";
+    const kind = kinds[variable];
+    if (kind === undefined) continue;
+    const [caller, theirs] = kind;
+    const form = {
+      full_name: "x",
+      content: "x",
+      emoji_name: "smile",
+      op: "start",
+      report_type: "spam",
+      status_text: "x",
+    };
+    const at = (id: number) =>
+      ask(caller, endpoint, endpoint.path.replace(`{${variable}}`, String(id)).replace(/\{\w+\}/, "1"), form);
+    const [known, never] = [await at(theirs), await at(987_654_321)];
+    const plain = ({ status, body }: Answer) =>
+      JSON.stringify({ status, body }).replaceAll(/\b(?:40|987654321|\d{2,})\b/g, "ID");
+    t.equal(plain(known), plain(never), endpoint.operationId);
+    t.not(known.status, 200, `${endpoint.operationId} gives nothing`);
+    asked++;
+  }
+  t.ok(asked >= 15, `${asked} operations`);
+});
+
+function fill(path: string, ids: Readonly<Record<string, string | number>>): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => String(ids[name]));
+}
+
+let fresh = 0;
+
+async function attempt(caller: Client, { method, path, params }: DecidedLater): Promise<number> {
+  const other = await personOf(server, `other${fresh}`);
+  const ended = await personOf(server, `ended${fresh}`);
+  changeUser(server, ended.userId, (user) => ({ ...user, isActive: false }));
+  const channel = await createChannel(owner, `place ${fresh}`, [owner]);
+  const boss = await personOf(server, `boss${fresh++}`, roles.owner);
+  const target = fill(path, {
+    other: other.userId,
+    email: other.account?.email ?? "",
+    gone: ended.userId,
+    channel,
+    owner: boss.userId,
+  });
+  const before = JSON.stringify([...realmOf(server).view.users.all()]);
+  const { status } = await caller.send(method, target, encodeForm(params));
+  if (status !== 200) t.equal(JSON.stringify([...realmOf(server).view.users.all()]), before, "nothing is changed");
+  return status;
+}
+
+t.test("[issue, Security] what the turn decides by role: administrators and owners alone", async (t) => {
+  const levels = [
+    { wanted: decidedLater, may: audiences.administrators as readonly Caller[] },
+    { wanted: ownersOnly, may: ["owner"] as readonly Caller[] },
+  ];
+  for (const { wanted, may } of levels) {
+    for (const each of wanted) {
+      for (const caller of callers) {
+        const status = await attempt(crew[caller], each);
+        t.equal(status === 200, may.includes(caller), `${each.operationId} ${each.path} as ${caller}: ${status}`);
+      }
+    }
+  }
+});

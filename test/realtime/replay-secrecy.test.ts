@@ -1,0 +1,172 @@
+/**
+ * What one may see changes while one catches up (S1, E2): a client resumes from an old position in small steps, or stands
+ * still in the middle of a replay, and its channel is taken from it and given back. It never gets what it may not see at that
+ * moment, and in the end it has all that it may.
+ */
+import fc from "fast-check";
+import t from "tap";
+import type { Client } from "../support/client.ts";
+import { createChannel, personOf } from "../support/conversation.ts";
+import { RawSocket } from "../support/raw-socket.ts";
+import { type Event, increases, openQueue, queueOf, readNow, resume, sayMany, until } from "../support/realtime.ts";
+import { seedOf } from "../support/seed.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+
+/** 27 kB in an event: nearly the longest message, in characters of three bytes. */
+const large = "\u6f22".repeat(9000);
+
+const quietly = { send_new_subscription_messages: false };
+
+function expel(channel: string, person: Client) {
+  return owner.delete("/users/me/subscriptions", { subscriptions: [channel], principals: [person.userId] });
+}
+
+function invite(channel: string, person: Client) {
+  const subscriptions = [{ name: channel }];
+  return owner.post("/users/me/subscriptions", { subscriptions, principals: [person.userId], ...quietly });
+}
+
+/** Everything that can be told of a channel, each with the word in it. */
+async function tell(channelId: number, word: string): Promise<void> {
+  const said = await owner.say(channelId, word, `${word} said`);
+  await owner.patch(`/messages/${said}`, { content: `${word} edited` });
+  await owner.post(`/messages/${said}/reactions`, { emoji_name: "tada" });
+  await owner.patch(`/messages/${said}`, { topic: `${word} moved` });
+  await owner.patch(`/streams/${channelId}`, { description: `${word} described` });
+  const gone = await owner.say(channelId, word, `${word} gone`);
+  await owner.delete(`/messages/${gone}`);
+}
+
+t.test("[S1] a replay that waits for its client goes on with what the client may see by then", async (t) => {
+  const reader = await personOf(server, "waiting reader");
+  const queue = await openQueue(reader, null);
+  // More than the kernel takes: the server waits before it comes to the channel.
+  const filler = Array.from({ length: 260 }, (_, index) => `${index} ${large}`);
+  await createChannel(owner, "filling", [owner, reader]);
+  await sayMany(owner, "filling", "t", filler);
+  const channelId = await createChannel(owner, "in the middle", [owner, reader], { invite_only: true });
+  await tell(channelId, "secret");
+  const raw = await RawSocket.of(reader);
+  raw.send({ type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id, ref: "resume" });
+  await raw.frame((frame) => frame.ref === "resume");
+  raw.pause();
+  await until(() => queueOf(server, queue)?.reader.kind === "socket");
+  // By the time of this answer the replay has gone as far as it can.
+  await owner.say("filling", "t", "meanwhile");
+  await expel("in the middle", reader);
+  await tell(channelId, "secret afterwards");
+  const last = await owner.say("filling", "t", "the end");
+  raw.resume();
+  await raw.frame(() => raw.events.some((event) => event.message?.id === last));
+  const { events } = raw;
+  t.equal(events.filter((event) => event.message?.content.includes(large.slice(0, 100))).length, filler.length);
+  t.ok(increases(events));
+  const leaks = events.filter((event) => /secret/.test(JSON.stringify(event)));
+  t.strictSame(
+    leaks.map((event) => [event.type, event.op]),
+    [],
+    "nothing of the channel but that it is gone",
+  );
+  const aboutChannel = (event: Event) => event.stream_id === channelId || event.message?.stream_id === channelId;
+  t.strictSame(events.filter(aboutChannel), []);
+  t.strictSame(
+    (await readNow(reader, queue, events.at(-1)?.id)).filter((event) => /secret/.test(JSON.stringify(event))),
+    [],
+  );
+  raw.destroy();
+});
+
+type Step = "tell" | "say" | "expel" | "invite" | "close" | "open" | "read";
+
+/** A client that catches up in steps, and what it must and may not have by then. */
+async function play(name: string, steps: readonly (readonly [Step, number])[]) {
+  const reader = await personOf(server, name);
+  const word = `word-${name}`;
+  const channelId = await createChannel(owner, name, [owner, reader], { invite_only: true });
+  const queue = await openQueue(reader, null);
+  let isIn = true;
+  let isPrivate = true;
+  let last = queue.last_event_id;
+  const due: number[] = [];
+  const leaks: Event[] = [];
+  const carryOut: Readonly<Record<Step, (count: number) => Promise<unknown>>> = {
+    tell: () => tell(channelId, word),
+    say: async () => {
+      const id = await owner.say(channelId, word, word);
+      if (isIn) due.push(id);
+    },
+    expel: async () => {
+      await expel(name, reader);
+      isIn = false;
+    },
+    invite: async () => {
+      await invite(name, reader);
+      isIn = true;
+    },
+    close: async () => {
+      await owner.patch(`/streams/${channelId}`, { is_private: true });
+      isPrivate = true;
+    },
+    open: async () => {
+      await owner.patch(`/streams/${channelId}`, { is_private: false });
+      isPrivate = false;
+    },
+    // A few events at a time, from an old position on.
+    read: async (count) => {
+      const { socket } = await resume(reader, queue, last);
+      const fence = await owner.post("/messages", { type: "direct", to: [reader.userId], content: "fence" });
+      await socket.event((event) => event.message?.id === fence.body.id);
+      const got = socket.events.slice(0, count);
+      socket.terminate();
+      last = got.at(-1)?.id ?? last;
+      if (!isIn && isPrivate) leaks.push(...socket.events.filter((event) => JSON.stringify(event).includes(word)));
+    },
+  };
+  for (const [step, count] of steps) await carryOut[step](count);
+  if (!isIn) await carryOut.invite(0);
+  const all: Event[] = [];
+  for (let from = queue.last_event_id; ; from = all.at(-1).id) {
+    const events = await readNow(reader, queue, from);
+    if (events.length === 0) break;
+    all.push(...events);
+  }
+  const said = all.filter((event) => event.message?.stream_id === channelId && event.message.content === word);
+  return { leaks, due, said: said.map((event) => event.message.id), isAscending: increases(all) };
+}
+
+t.test(
+  "[S1] [E2] a channel taken and given back while one catches up: never what one may not see, in the end all",
+  async (t) => {
+    const seed = seedOf(t);
+    const step = fc.constantFrom<Step>(
+      "tell",
+      "say",
+      "say",
+      "expel",
+      "invite",
+      "close",
+      "open",
+      "read",
+      "read",
+      "read",
+    );
+    let runs = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.tuple(step, fc.integer({ min: 1, max: 6 })), { minLength: 10, maxLength: 25 }),
+        async (steps) => {
+          runs++;
+          const { leaks, due, said, isAscending } = await play(`catching up ${runs}`, steps);
+          if (leaks.length > 0) throw new Error(`leaked: ${JSON.stringify(leaks)}`);
+          if (said.join() !== due.join()) throw new Error(`due ${due}, given ${said}`);
+          if (!isAscending) throw new Error("ids do not ascend");
+        },
+      ),
+      { seed, numRuns: 8, endOnFailure: true },
+    );
+    t.pass(`${runs} plays`);
+  },
+);

@@ -1,0 +1,103 @@
+/**
+ * `call` for every operation (realtime.md): what REST says to a request, a socket says to the same call, word for word;
+ * accepted ones and refused ones, of every endpoint there is.
+ */
+import t from "tap";
+import type { Endpoint } from "../../schemas/endpoint.ts";
+import { endpoints } from "../../schemas/index.ts";
+import type { Client, Params } from "../support/client.ts";
+import { personOf } from "../support/conversation.ts";
+import { connect } from "../support/realtime.ts";
+import { startTestServer } from "../support/server.ts";
+import type { Frame, Socket } from "../support/socket.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+
+const excluded = /^\/(events|register|user_uploads)(\/|$)/;
+/** They end the caller's key, and with it the socket: a test of their own below. */
+const parting: readonly string[] = ["deactivate-own-user", "regenerate-own-api-key"];
+const callable: readonly Endpoint[] = (endpoints as readonly Endpoint[]).filter(
+  ({ operationId, path }) => !excluded.test(path) && !parting.includes(operationId),
+);
+
+function call(socket: Socket, { method, path }: { method: string; path: string }, params: Params): Promise<Frame> {
+  return socket.ask({ type: "call", method, path, params });
+}
+
+/** The answer's body as REST gives it. */
+async function rest(client: Client, { method, path }: { method: string; path: string }, params: Params) {
+  const send = { GET: "get", POST: "post", PATCH: "patch", DELETE: "delete" } as const;
+  return (await client[send[method as keyof typeof send]](path, params)).body;
+}
+
+/** A path of an endpoint that leads nowhere. */
+function nowhere({ path }: Endpoint): string {
+  return path.replace(/\{[^}]*\}/g, "999999");
+}
+
+/** Without what only a moment decides. */
+function bodyOf({ type: _type, ref: _ref, server_timestamp: _at, ...body }: Frame): unknown {
+  return body;
+}
+
+/** A value that nothing but text takes, for each parameter that is not part of the path. */
+function wrongParams({ path, params }: Endpoint): Params {
+  const names = Object.keys(params).filter((name) => !path.includes(`{${name}`));
+  return Object.fromEntries(names.map((name) => [name, "\u0000"]));
+}
+
+/** Operations that were compared below, refused or carried out. */
+const compared = new Set<string>();
+
+t.test("[realtime] every operation refuses over a socket as it refuses over HTTP", async (t) => {
+  const person = await personOf(server, "refused caller");
+  const socket = await connect(person);
+  for (const endpoint of callable) {
+    const request = { method: endpoint.method, path: nowhere(endpoint) };
+    for (const params of [wrongParams(endpoint), {}]) {
+      const expected = await rest(person, request, params);
+      if (expected.result !== "error") continue;
+      t.strictSame(bodyOf(await call(socket, request, params)), expected, endpoint.operationId);
+      compared.add(endpoint.operationId);
+    }
+  }
+  t.ok(compared.size > callable.length / 2, `${compared.size} of ${callable.length}`);
+  socket.terminate();
+});
+
+t.test("[realtime] every operation that needs nothing is carried out over a socket as over HTTP", async (t) => {
+  const socket = await connect(owner);
+  let accepted = 0;
+  for (const endpoint of callable.filter(({ path }) => !path.includes("{"))) {
+    const expected = await rest(owner, endpoint, {});
+    if (expected.result !== "success") continue;
+    const given = bodyOf(await call(socket, endpoint, {})) as Record<string, unknown>;
+    // What is made twice differs in its id; what is read twice does not.
+    if (endpoint.effectiveness === "read") t.strictSame(given, bodyOf(expected), endpoint.operationId);
+    t.equal(given["result"], "success", endpoint.operationId);
+    t.strictSame(Object.keys(given), Object.keys(bodyOf(expected) as object));
+    compared.add(endpoint.operationId);
+    accepted++;
+  }
+  t.ok(accepted > 0, `${accepted}`);
+  const missing = callable.filter(({ operationId }) => !compared.has(operationId));
+  t.strictSame(
+    missing.map(({ operationId }) => operationId),
+    [],
+    "every operation was compared at least once",
+  );
+  socket.terminate();
+});
+
+t.test("[realtime] operations that end the caller's key answer first, then the socket is closed", async (t) => {
+  for (const [path, code] of [
+    ["/users/me/api_key/regenerate", 4401],
+    ["/users/me", 4403],
+  ] as const) {
+    const socket = await connect(await personOf(server, `leaving by ${code}`));
+    const answer = await call(socket, { method: code === 4403 ? "DELETE" : "POST", path }, {});
+    t.equal(answer.result, "success");
+    t.equal((await socket.closed).code, code);
+  }
+});

@@ -1,0 +1,199 @@
+/**
+ * MessagePack and JSON say the same (realtime.md, WebSocket): every frame has the same answer in both, and whatever bytes
+ * come, each frame is answered once and the connection stays.
+ */
+import fc from "fast-check";
+import { Packr } from "msgpackr";
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import type { Client } from "../support/client.ts";
+import { personOf } from "../support/conversation.ts";
+import { connect, openQueue } from "../support/realtime.ts";
+import { seedOf } from "../support/seed.ts";
+import { startTestServer } from "../support/server.ts";
+import { type Frame, Socket } from "../support/socket.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const packr = new Packr({ useRecords: false });
+
+type Format = "json" | "msgpack";
+
+async function open(format: Format, as?: Client): Promise<Socket> {
+  const socket = new Socket(server.url, {
+    ...(as === undefined ? {} : { as }),
+    ...(format === "msgpack" ? { protocol: format } : {}),
+  });
+  await socket.opened();
+  return socket;
+}
+
+function send(socket: Socket, format: Format, frame: unknown): void {
+  socket.ws.send(format === "msgpack" ? packr.pack(frame) : JSON.stringify(frame));
+}
+
+t.test("[realtime] every frame has the same answer in JSON and in MessagePack, from the first one on", async (t) => {
+  const person = await personOf(server, "bilingual");
+  const queue = await openQueue(person, ["message"]);
+  const frames: readonly Frame[] = [
+    { type: "authenticate", email: person.account?.email, api_key: person.account?.key },
+    { type: "ping" },
+    { type: "register", event_types: ["message", "realm"], fetch_event_types: ["realm"] },
+    { type: "register", event_types: "message" },
+    { type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id },
+    { type: "resume", queue_id: "none", last_event_id: 1 },
+    { type: "ack", last_event_id: "wrong" },
+    { type: "presence", status: "active", last_update_id: -1, ping_only: true },
+    { type: "presence", status: "asleep" },
+    { type: "typing", op: "start", to: [owner.userId] },
+    { type: "typing", op: "pause", to: [owner.userId] },
+    { type: "call", method: "GET", path: "/users/me", params: { include_custom_profile_fields: true } },
+    { type: "call", method: "GET", path: "/messages/0" },
+    { type: "authenticate", email: "x", api_key: "y" },
+    { type: "moon", ref: undefined },
+    { type: "ping", ref: "x".repeat(limits.ws_ref_code_points_max + 1) },
+  ];
+  const answersIn = async (format: Format): Promise<Frame[]> => {
+    const socket = await open(format);
+    for (const [index, frame] of frames.entries()) {
+      send(socket, format, { ref: `f${index}`, ...frame });
+      await socket.frame(() => socket.frames.length > index);
+    }
+    socket.terminate();
+    // What a moment decides is left out.
+    return socket.frames.map(({ queue_id: _id, last_event_id: _at, ...answer }) => answer);
+  };
+  const answers = [await answersIn("json"), await answersIn("msgpack")];
+  t.equal(answers[0]?.length, frames.length);
+  t.strictSame(answers[1], answers[0]);
+});
+
+/** One answer for each frame and one for the ping after them: nothing is swallowed, nothing ends the connection. */
+async function answersEach(socket: Socket, frames: readonly Buffer[], format: Format): Promise<Frame[]> {
+  const before = socket.frames.length;
+  for (const frame of frames) socket.ws.send(frame, { binary: format === "msgpack" });
+  send(socket, format, { type: "ping", ref: "fence" });
+  const isFence = (frame: Frame) => frame.type === "pong" && frame.ref === "fence";
+  await Promise.race([
+    socket.frame((frame) => isFence(frame) && socket.frames.indexOf(frame) >= before),
+    socket.closed,
+  ]);
+  return socket.frames.slice(before);
+}
+
+const header = { depth: 0x91, pointer: [0xd6, 0x70], name: [0xd6, 0x69] } as const;
+
+/** A ping whose field holds the bytes. */
+function around(bytes: readonly number[]): Buffer {
+  return Buffer.from([0x82, 0xa4, ...Buffer.from("type"), 0xa4, ...Buffer.from("ping"), 0xa1, 0x78, ...bytes]);
+}
+
+t.test("[S3] MessagePack that JSON could not say is refused with a reply, and costs nothing", async (t) => {
+  const nested = (depth: number) => around([...new Uint8Array(depth).fill(header.depth), 0x01]);
+  const refused: Readonly<Record<string, Buffer>> = {
+    "an integer beyond 64 bits of JSON": around([0xcf, ...new Uint8Array(8).fill(0xff)]),
+    "a time": around([0xd6, 0xff, 0, 0, 0, 1]),
+    bytes: around([0xc4, 1, 2]),
+    "no number": around([0xcb, 0x7f, 0xf8, 0, 0, 0, 0, 0, 0]),
+    "an infinite number": around([0xcb, 0x7f, 0xf0, 0, 0, 0, 0, 0, 0]),
+    "an unknown extension": around([0xd4, 99, 1]),
+    "a thing that holds itself": around([...header.name, 0, 0, 0, 1, 0x91, ...header.pointer, 0, 0, 0, 1]),
+    "one thing twice": around([0x92, ...header.name, 0, 0, 0, 1, 0x91, 0x01, ...header.pointer, 0, 0, 0, 1]),
+    "nested one too deep": nested(limits.json_nesting_max),
+    "nested without end": nested(500_000),
+    "an array that announces more than there is": around([0xdd, 0x00, 0xff, 0xff, 0xff]),
+    "a map that announces more than there is": around([0xdf, 0x00, 0xff, 0xff, 0xff]),
+    "text that announces more than there is": around([0xdb, 0xff, 0xff, 0xff, 0xff]),
+    "more after the end": Buffer.from([...packr.pack({ type: "ping" }), 0x01]),
+  };
+  const socket = await open("msgpack", owner);
+  for (const [name, bytes] of Object.entries(refused)) {
+    const [reply, ...rest] = await answersEach(socket, [bytes], "msgpack");
+    t.match(reply, { type: "reply", result: "error", code: "BAD_REQUEST" }, name);
+    t.equal(rest.length, 1, `${name}: one reply, and it lives`);
+  }
+  const fits = await answersEach(socket, [nested(limits.json_nesting_max - 1)], "msgpack");
+  t.match(fits[0], { type: "pong" }, "as deep as JSON may be");
+  const absent = {
+    type: "call",
+    method: "GET",
+    path: "/users/me",
+    params: { x: undefined },
+    idempotency_key: undefined,
+  };
+  const answers = await answersEach(socket, [packr.pack(absent)], "msgpack");
+  t.ok(
+    answers.some((answer) => answer.result === "success"),
+    "fields without a value are not there",
+  );
+  socket.terminate();
+});
+
+/** Frames that are nearly right: known types and names with any value. */
+const plausible = fc.record(
+  {
+    type: fc.oneof(
+      fc.constantFrom("ping", "resume", "ack", "presence", "typing", "call", "authenticate", "moon"),
+      fc.jsonValue(),
+    ),
+    ref: fc.oneof(fc.string({ maxLength: 70 }), fc.jsonValue()),
+    queue_id: fc.jsonValue(),
+    last_event_id: fc.oneof(fc.integer(), fc.jsonValue()),
+    status: fc.jsonValue(),
+    op: fc.constantFrom("start", "stop", "pause"),
+    to: fc.jsonValue(),
+    method: fc.oneof(fc.constantFrom("GET", "POST", "PATCH", "DELETE", "HEAD", "__proto__"), fc.jsonValue()),
+    path: fc.oneof(fc.constantFrom("/users/me", "/messages", "/messages/1", "/a/%zz", "", "//"), fc.jsonValue()),
+    params: fc.oneof(fc.dictionary(fc.string(), fc.jsonValue()), fc.jsonValue()),
+    idempotency_key: fc.jsonValue(),
+  },
+  { requiredKeys: [] },
+);
+
+for (const format of ["json", "msgpack"] as const) {
+  t.test(`[realtime] whatever comes in ${format}, each frame is answered once and the connection stays`, async (t) => {
+    const seed = seedOf(t);
+    const person = await personOf(server, `fuzzer ${format}`);
+    const socket = await open(format, person);
+    const encode = (frame: unknown) => (format === "json" ? Buffer.from(JSON.stringify(frame)) : packr.pack(frame));
+    const noise =
+      format === "json"
+        ? fc.oneof(
+            fc.string().map((text) => Buffer.from(text)),
+            fc.json().map((text) => Buffer.from(text)),
+          )
+        : fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes));
+    const isAnswered = (bytes: Buffer) => {
+      const frame = readBack(format, bytes);
+      return !(frame?.type === "ack" && Number.isSafeInteger(frame.last_event_id) && hasGoodRef(frame));
+    };
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.oneof(plausible.map(encode), noise), { maxLength: 20 }), async (frames) => {
+        const due = frames.filter(isAnswered).length + 1;
+        await answersEach(socket, frames, format);
+        // An operation that waits for the disk is answered after the fence.
+        const replies = () => socket.frames.filter((frame) => frame.type === "reply" || frame.type === "pong");
+        await socket.frame(() => replies().length >= due);
+        const answers = replies().length;
+        socket.frames.length = 0;
+        if (answers !== due) throw new Error(`${answers} answers instead of ${due}`);
+        if (socket.ws.readyState !== socket.ws.OPEN) throw new Error("closed");
+      }),
+      { seed, numRuns: 100 },
+    );
+    t.match(await (await connect(owner)).ask({ type: "ping" }), { type: "pong" });
+    socket.terminate();
+  });
+}
+
+function readBack(format: Format, bytes: Buffer): Frame {
+  try {
+    return format === "json" ? JSON.parse(bytes.toString()) : packr.unpack(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+function hasGoodRef({ ref }: Frame): boolean {
+  return ref === undefined || (typeof ref === "string" && [...ref].length <= limits.ws_ref_code_points_max);
+}

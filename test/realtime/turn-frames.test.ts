@@ -1,0 +1,268 @@
+/**
+ * Events that are ready at once (realtime.md): a socket gets what a turn of the server brings in one write, in order, with its
+ * own flags, in frames of bounded size. Posts that arrive in one segment are decided in one turn.
+ */
+import { Packr } from "msgpackr";
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { Bundle, Mailing } from "../../src/realtime/bundle.ts";
+import { Encoding } from "../../src/realtime/encoded-event.ts";
+import type { Format } from "../../src/realtime/socket-frames.ts";
+import type { Client } from "../support/client.ts";
+import { createChannel, personOf } from "../support/conversation.ts";
+import { RawSocket } from "../support/raw-socket.ts";
+import { connect, type Event, follow, increases, messageIds, openQueue, queueOf, resume } from "../support/realtime.ts";
+import { startTestServer } from "../support/server.ts";
+import type { Frame, Socket } from "../support/socket.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const packr = new Packr({ useRecords: false });
+
+/** Under `socket_calls_pending_max`. */
+const callsAtOnce = 60;
+
+function post(channel: string, content: string, ref: string): object {
+  const params = { type: "channel", to: channel, topic: "burst", content, read_by_sender: true };
+  return { type: "call", method: "POST", path: "/messages", params, ref };
+}
+
+function typing(channelId: number, op: string): object {
+  const params = { type: "channel", op, stream_id: channelId, topic: "burst" };
+  return { type: "call", method: "POST", path: "/typing", params };
+}
+
+/** Sends calls in one write. @returns the ids of the messages among them when all are answered */
+async function burst(raw: RawSocket, calls: readonly object[]): Promise<number[]> {
+  raw.send(...calls);
+  const refs = calls.flatMap((call) => ("ref" in call ? [call.ref] : []));
+  const replies = await Promise.all(refs.map((ref) => raw.frame((frame) => frame.ref === ref)));
+  return replies.map((reply) => reply.id);
+}
+
+let bursts = 0;
+
+function burstOf(raw: RawSocket, channel: string, contents: readonly string[]): Promise<number[]> {
+  bursts++;
+  return burst(
+    raw,
+    contents.map((content, index) => post(channel, content, `${bursts}:${index}`)),
+  );
+}
+
+function eventFrames(socket: { readonly frames: readonly Frame[] }): Frame[] {
+  return socket.frames.filter(({ type }) => type === "event" || type === "events");
+}
+
+async function seen(socket: Socket, id: number | undefined): Promise<Event[]> {
+  await socket.event((event) => event.message?.id === id);
+  return socket.events;
+}
+
+async function packedFollower(client: Client): Promise<Socket> {
+  const queue = await openQueue(client, ["message"], { apply_markdown: true });
+  const socket = await connect(client, "msgpack");
+  socket.ws.send(packr.pack({ type: "resume", ...queue, ref: "resume" }));
+  await socket.frame((frame) => frame.ref === "resume");
+  return socket;
+}
+
+t.test("[realtime] what one turn brings comes in one frame, in order, to each with his own flags", async (t) => {
+  const [plain, mentioned, packed] = await Promise.all(
+    ["plain reader", "called reader", "packed reader"].map((name) => personOf(server, name)),
+  );
+  if (plain === undefined || mentioned === undefined || packed === undefined) throw new Error("no readers");
+  await createChannel(owner, "shared", [owner, plain, mentioned, packed]);
+  const types = { event_types: ["message"] };
+  const sockets = {
+    plain: (await follow(plain, { ...types, apply_markdown: true })).socket,
+    text: (await follow(plain, types)).socket,
+    mentioned: (await follow(mentioned, types)).socket,
+    packed: await packedFollower(packed),
+    own: (await follow(owner, types)).socket,
+  };
+  const raw = await RawSocket.of(owner);
+  const contents = Array.from({ length: 30 }, (_, index) => (index === 7 ? "@**called reader 0**" : `*${index}*`));
+  const ids = await burstOf(raw, "shared", contents);
+  const flags = (of: (index: number) => string[]) => contents.map((_, index) => of(index));
+  const expected: Record<keyof typeof sockets, string[][]> = {
+    plain: flags(() => []),
+    text: flags(() => []),
+    mentioned: flags((index) => (index === 7 ? ["mentioned"] : [])),
+    packed: flags(() => []),
+    own: flags(() => ["read"]),
+  };
+  const frames: Record<string, number[]> = {};
+  for (const [name, socket] of Object.entries(sockets)) {
+    const events = await seen(socket, ids.at(-1));
+    t.strictSame(messageIds(events), ids, `${name}: every message once, in order`);
+    t.ok(increases(events), name);
+    t.strictSame(
+      events.map((event) => event.flags),
+      expected[name as keyof typeof sockets],
+      `${name}: flags`,
+    );
+    frames[name] = eventFrames(socket).map((frame) => frame.events?.length ?? 1);
+    socket.terminate();
+  }
+  const [turns = [], ...others] = Object.values(frames);
+  t.ok(turns.length < ids.length, `${turns.length} turns`);
+  for (const other of others) t.strictSame(other, turns, "each turn is one frame for everybody");
+  t.equal(sockets.text.events[0]?.message.content, "*0*");
+  t.match(sockets.plain.events[0]?.message.content, /<em>0<\/em>/);
+  t.strictSame(sockets.packed.events, sockets.plain.events, "MessagePack says the same");
+  raw.destroy();
+});
+
+t.test("[realtime] an event that comes alone has a frame of its own kind", async (t) => {
+  const { socket } = await follow(owner, { event_types: ["message"] });
+  const id = await owner.say("general", "alone", "one");
+  await seen(socket, id);
+  t.strictSame(
+    eventFrames(socket).map(({ type }) => type),
+    ["event"],
+  );
+  socket.terminate();
+});
+
+t.test("[E1] [E4] typing between messages of one turn keeps its place", async (t) => {
+  const [reader, typist] = await Promise.all([personOf(server, "watcher"), personOf(server, "quick typist")]);
+  const channelId = await createChannel(owner, "mixed", [reader, typist]);
+  const { socket } = await follow(reader, { event_types: ["message", "typing"] });
+  const raw = await RawSocket.of(typist);
+  const calls = [
+    typing(channelId, "start"),
+    post("mixed", "a", "a"),
+    typing(channelId, "stop"),
+    post("mixed", "b", "b"),
+  ];
+  const ids = await burst(raw, calls);
+  const events = await seen(socket, ids.at(-1));
+  t.strictSame(
+    events.map((event) => event.op ?? event.message.content),
+    ["start", "a", "stop", "b"],
+  );
+  t.ok(increases(events));
+  socket.terminate();
+  raw.destroy();
+});
+
+t.test("[S3] frames of several events keep to their bound; what is over comes in the next", async (t) => {
+  const { socket } = await follow(owner, { event_types: ["message"] });
+  const raw = await RawSocket.of(owner);
+  const filler = "x".repeat(3000);
+  const ids = await burstOf(
+    raw,
+    "general",
+    Array.from({ length: callsAtOnce }, (_, index) => `${index} ${filler}`),
+  );
+  t.strictSame(messageIds(await seen(socket, ids.at(-1))), ids);
+  const frames = eventFrames(socket);
+  t.ok(frames.length > 1 && frames.length < ids.length, `${frames.length} frames`);
+  for (const frame of frames) {
+    const last = JSON.stringify(frame.events?.at(-1) ?? frame.event).length;
+    t.ok(JSON.stringify(frame).length - last < limits.socket_events_frame_bytes_max + 100);
+  }
+  socket.terminate();
+  raw.destroy();
+});
+
+t.test(
+  "[E3] bursts, and readers that stop: the others miss nothing, and neither do they on their resume",
+  async (t) => {
+    const people = await Promise.all(
+      Array.from({ length: 4 }, (_, index) => personOf(server, `burst reader ${index}`)),
+    );
+    await createChannel(owner, "bursts", [owner, ...people]);
+    const healthy = await Promise.all(people.map((person) => follow(person, { event_types: ["message"] })));
+    const stalled = await Promise.all(
+      people.slice(0, 2).map(async (person) => {
+        const queue = await openQueue(person, ["message"]);
+        const raw = await RawSocket.of(person);
+        raw.send({ type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id, ref: "resume" });
+        await raw.frame((frame) => frame.ref === "resume");
+        raw.pause();
+        return { person, queue, raw };
+      }),
+    );
+    const poster = await RawSocket.of(owner);
+    // Characters of three bytes: 12 kB in an event.
+    const filler = "\u6f22".repeat(4000);
+    const ids: number[] = [];
+    const isFollowed = () => stalled.some(({ queue }) => queueOf(server, queue)?.reader.kind === "socket");
+    while (isFollowed() && ids.length < 4000) {
+      const contents = Array.from({ length: callsAtOnce }, (_, index) => `${index} ${filler}`);
+      ids.push(...(await burstOf(poster, "bursts", contents)));
+      for (const { socket } of healthy) await socket.event((event) => event.message.id === ids.at(-1));
+    }
+    t.notOk(isFollowed(), `both were ended after ${ids.length} messages`);
+    for (const { socket } of healthy) t.strictSame(messageIds(socket.events), ids);
+    for (const { person, queue, raw } of stalled) {
+      raw.resume();
+      t.equal((await raw.closed).code, 4508);
+      const { socket } = await resume(person, queue, raw.events.at(-1)?.id ?? queue.last_event_id);
+      await socket.event((event) => event.message.id === ids.at(-1));
+      t.strictSame(messageIds([...raw.events, ...socket.events]), ids, "no gap, no double");
+      socket.terminate();
+    }
+    for (const { socket } of healthy) socket.terminate();
+    poster.destroy();
+  },
+);
+
+/** An encoding that counts how often it is made. */
+function counted(id: number): { readonly encoding: Encoding; times(): number } {
+  let times = 0;
+  const message = {
+    get content() {
+      times++;
+      return `message ${id}`;
+    },
+  };
+  return { encoding: new Encoding([{ type: "message", message }], id), times: () => times };
+}
+
+t.test("[realtime] an event is encoded once per format, however many sockets get it beside others", async (t) => {
+  const common = [1, 2, 3].map(counted);
+  const mailing = new Mailing();
+  const reader = { flush: () => undefined };
+  const framesOf = (format: Format, encodings: readonly Encoding[]) =>
+    encodings.reduce((bundle, encoding) => bundle.and(encoding), mailing.begin(reader, format)).frames;
+  const all = common.map(({ encoding }) => encoding);
+  const made = Array.from({ length: 100 }, () => framesOf("json", all));
+  const own = new Encoding([{ type: "message", message: { content: "with other flags" } }], 4);
+  const different = framesOf("json", [...all, own]);
+  t.strictSame(
+    common.map(({ times }) => times()),
+    [1, 1, 1],
+  );
+  t.equal(made.at(-1)?.[0], made[1]?.[0], "the very bytes are shared");
+  t.equal(different.length, 1);
+  t.equal(JSON.parse(String(different[0])).events.length, 4);
+  framesOf("msgpack", all);
+  framesOf("msgpack", all);
+  t.strictSame(
+    common.map(({ times }) => times()),
+    [2, 2, 2],
+  );
+  t.strictSame(Bundle.empty("json").frames, [], "nothing is sent when there is nothing");
+});
+
+t.test("[S3] socket_events_frame_bytes_max: at the bound one frame, one byte over two", async (t) => {
+  const half = limits.socket_events_frame_bytes_max / 2;
+  /** Events of exactly so many bytes, in one record. */
+  const record = (...sizes: readonly number[]) => {
+    const bare = JSON.stringify({ type: "x", fill: "", id: sizes.length }).length;
+    return new Encoding(
+      sizes.map((size) => ({ type: "x", fill: "f".repeat(size - bare) })),
+      sizes.length,
+    );
+  };
+  const lengths = (bundle: Bundle) => bundle.frames.map((frame) => JSON.parse(String(frame)).events?.length ?? 1);
+  const none = Bundle.empty("json");
+  t.strictSame(lengths(none.and(record(half, half))), [2]);
+  t.strictSame(lengths(none.and(record(half, half + 1))), [1, 1]);
+  t.strictSame(lengths(none.and(record(3 * half, half, half, half))), [1, 2, 1], "a longer event goes alone");
+  t.equal(none.and(record(half)).and(record(half - 1)).isFull, false);
+  t.equal(none.and(record(half)).and(record(half)).isFull, true);
+});

@@ -1,0 +1,207 @@
+/** Bounds of reading, moving and writing conversations (S3), on rows without requests: at each, and one over. */
+import t from "tap";
+import { command } from "../../actors/commands.ts";
+import { carryReadState } from "../../actors/realm/read-state.ts";
+import { attentionOf } from "../../actors/topic/attention.ts";
+import { checkMoveLimit } from "../../actors/topic/move-plan.ts";
+import { limits } from "../../schemas/limits.ts";
+import { floorKinds } from "../../schemas/records/read-state.ts";
+import { roles } from "../../schemas/types.ts";
+import { readNarrow, termsOf } from "../../src/domain/narrow.ts";
+import { channelTopics } from "../../src/queries/channel-topics.ts";
+import { MessageWalk } from "../../src/queries/message-fetch.ts";
+import { planOf } from "../../src/queries/message-plan.ts";
+import { newestReceived } from "../../src/queries/messages.ts";
+import {
+  conversationRow,
+  counted,
+  fillIndexes,
+  fillMessages,
+  fillTopics,
+  messageRow,
+  setNewestMessage,
+} from "../support/filled.ts";
+import { fill, rowsFor } from "../support/rows.ts";
+import { generalId, type OpenRealm, openFounded, ownerId } from "../support/runtime.ts";
+
+function placeOf({ realm: { view } }: OpenRealm) {
+  const [owner, channel] = [view.users.get(ownerId), view.channels.get(generalId)];
+  if (owner === undefined || channel === undefined) throw new Error("not founded");
+  return { view, owner, channel };
+}
+
+/** Direct conversations of the owner's with somebody each. */
+function fillDirects({ realm }: OpenRealm, count: number, first: number): void {
+  const row = (id: number) => conversationRow(id, { channelId: null, topic: "", userIds: [ownerId, 10_000 + id] });
+  fill(
+    realm,
+    "conversations",
+    rowsFor<"conversations">(count, (id) => [id, row(id)], first),
+  );
+  fill(
+    realm,
+    "directConversations",
+    rowsFor<"directConversations">(count, (id) => [[ownerId, id], {}], first),
+  );
+}
+
+t.test(
+  "[S3] feed_places_max: so many places can be merged; with one more the newest are looked at, and found is the same",
+  async (t) => {
+    const opened = await openFounded(t);
+    const { realm } = opened;
+    const { view, owner } = placeOf(opened);
+    fillTopics(realm, 1);
+    fillMessages(realm, 1, 3);
+    // The channel is a place, too.
+    fillDirects(opened, limits.feed_places_max - 1, 10);
+    fill(realm, "messages", [[4, messageRow(4, 10)]]);
+    fill(realm, "conversationMessages", [[[10, 4], { senderId: 999_999, traits: 0 }]]);
+    setNewestMessage(realm, 4);
+    /** Whether there is another plan than to look at the newest messages, and what is found. */
+    const walked = async (terms: Parameters<typeof termsOf>[0]) => {
+      const narrowed = readNarrow(view, owner, termsOf(terms));
+      if ("kind" in narrowed) throw new Error(narrowed.msg);
+      const walker = { reader: owner, narrowed, step: -1 as const, spend: () => undefined };
+      const { messages } = await new MessageWalk(view, owner, narrowed, () => false).collect(4, -1, 100);
+      return [planOf(view, walker, "dense").patience !== null, messages.map(({ id }) => id)];
+    };
+    const feed: Parameters<typeof termsOf>[0] = [];
+    const directs: Parameters<typeof termsOf>[0] = [["is", "dm"]];
+    t.strictSame(await walked(feed), [true, [4, 3, 2, 1]], "at the bound");
+    fillDirects(opened, 1, 9 + limits.feed_places_max);
+    t.strictSame(await walked(feed), [false, [4, 3, 2, 1]], "one over");
+    t.strictSame(await walked(directs), [true, [4]], "without the channel it is one less");
+    fillDirects(opened, 1, 10 + limits.feed_places_max);
+    t.strictSame(await walked(directs), [false, [4]]);
+    t.strictSame(await walked([["is", "unread"]]), [true, [4, 3, 2, 1]], "what is unread, among too many places");
+  },
+);
+
+t.test("[S3] topics_per_list_max: so many topics are listed, those that are first by name", async (t) => {
+  const opened = await openFounded(t);
+  const { view, owner, channel } = placeOf(opened);
+  const list = async (most?: number) => {
+    const topics = await channelTopics(view, owner, channel, true, most);
+    return topics.map(({ name }) => name);
+  };
+  fillTopics(opened.realm, 4);
+  for (const id of [1, 2, 3, 4]) fillIndexes(opened.realm, id, 1, id);
+  t.strictSame(await list(4), ["topic 4", "topic 3", "topic 2", "topic 1"], "at the bound");
+  t.strictSame(await list(3), ["topic 3", "topic 2", "topic 1"], "one over");
+  t.strictSame(await list(), await list(4));
+});
+
+t.test("[S3] move_messages_counted_max: so many are counted; what is older forbids a move all the same", async (t) => {
+  const opened = await openFounded(t);
+  const { realm } = opened;
+  const { view, owner, channel } = placeOf(opened);
+  const max = limits.move_messages_counted_max;
+  const member = { ...owner, role: roles.member };
+  const limitMs = 604_800_000;
+  fillTopics(realm, 1);
+  fillIndexes(realm, 1, max + 1);
+  const sent = (first: number, count: number, age: number) => {
+    const row = (id: number) => messageRow(id, 1, { sentAt: view.now - age });
+    fill(
+      realm,
+      "messages",
+      rowsFor<"messages">(count, (id) => [id, row(id)], first),
+    );
+  };
+  sent(1, 5, 2 * limitMs);
+  sent(6, max - 4, 0);
+  const move = { from: channel, to: channel, isTopicChanged: true, toggle: "none" } as const;
+  const refused = () => checkMoveLimit(view, member, move, 1);
+  const told = (allowed: number, total: number, first: number) => ({
+    code: "MOVE_MESSAGES_TIME_LIMIT_EXCEEDED",
+    fields: {
+      first_message_id_allowed_to_move: first,
+      total_messages_allowed_to_move: allowed,
+      total_messages_in_topic: total,
+    },
+  });
+  t.match(refused(), told(max - 4, max, 6), "of so many, the newest");
+  sent(2, 4, 0);
+  t.match(refused(), told(max, max, 2), "the one that is too old is not among them");
+  sent(1, 1, 0);
+  t.equal(refused(), null);
+});
+
+t.test("[S3] topic_participants_scanned_max: whoever wrote one of so many messages took part", async (t) => {
+  const opened = await openFounded(t);
+  const { realm } = opened;
+  const { view } = placeOf(opened);
+  const max = limits.topic_participants_scanned_max;
+  fillTopics(realm, 1);
+  fill(realm, "conversationMessages", [[[1, 1], { senderId: 77, traits: 0 }]]);
+  fillIndexes(realm, 1, max - 1, 2);
+  const written = {
+    content: "@**topic**",
+    senderId: ownerId,
+    mentionsTopic: true,
+    conversationId: 1,
+    channelId: generalId,
+    userIds: null,
+  };
+  const participants = () => attentionOf(view, written)?.participantIds ?? [];
+  t.ok(participants().includes(77), "at the bound");
+  fillIndexes(realm, 1, 1, max + 1);
+  t.strictSame(participants(), [ownerId, 999_999], "one over");
+});
+
+t.test(
+  "[S3] carried_read_states_per_command_max: people times messages of one command, and the next goes on after them",
+  async (t) => {
+    const opened = await openFounded(t);
+    const { view } = placeOf(opened);
+    const perCommand = limits.carried_read_states_per_command_max / limits.move_batch_messages;
+    const seen = Array.from({ length: limits.move_batch_messages }, (_, at) => ({
+      id: at + 1,
+      senderId: 1,
+      traits: 0,
+    }));
+    const place = (id: number) => ({ id, channelId: generalId });
+    const carry = (messages: typeof seen, afterUserId: number) => {
+      const params = { messages, from: place(1), to: place(2), isNew: true, upToId: 999, afterUserId, at: 1 };
+      const outcome = carryReadState({}, command({ actor: "realm" }, "read-state.carry", params, null), view);
+      if (!("effects" in outcome)) throw new Error("refused");
+      const carried = outcome.effects.filter((each) => each.kind === "put" && each.table === "readFloors").length;
+      const goesOn = outcome.effects.some((each) => each.kind === "tell");
+      return [carried, goesOn];
+    };
+    const kind = floorKinds.conversation;
+    const readers = (count: number, first: number) =>
+      fill(
+        opened.realm,
+        "readFloors",
+        rowsFor<"readFloors">(count, (id) => [[kind, 1, id], { upTo: 5, at: 1 }], first),
+      );
+    readers(perCommand - 1, 1);
+    t.strictSame(carry(seen, 0), [perCommand - 1, false]);
+    readers(1, perCommand);
+    t.strictSame(carry(seen, 0), [perCommand, true], "at the bound");
+    t.strictSame(carry(seen, perCommand), [0, false], "nobody was left");
+    readers(1, perCommand + 1);
+    t.strictSame(carry(seen, 0), [perCommand, true], "one over");
+    t.strictSame(carry(seen, perCommand), [1, false]);
+    t.strictSame(carry(seen.slice(0, 1), 0), [perCommand + 1, false], "of fewer messages, more people");
+  },
+);
+
+t.test("[S3] recent_direct_conversations_max: the newest message is looked for in the newest so many", async (t) => {
+  const opened = await openFounded(t);
+  const { view, owner } = placeOf(opened);
+  const max = limits.recent_direct_conversations_max;
+  const within = counted(view);
+  fillDirects(opened, max + 1, 1);
+  const last = (id: number, lastMessageId: number) => {
+    const row = view.row("conversations", id);
+    if (row !== undefined) fill(opened.realm, "conversations", [[id, { ...row, lastMessageId }]]);
+  };
+  last(1, 500);
+  t.equal(newestReceived(within.view, owner), 0, "the oldest of one more is not looked at");
+  last(2, 400);
+  t.equal(newestReceived(within.view, owner), 400);
+  t.equal(within.looks.get("keys directConversations"), 2 * max);
+});

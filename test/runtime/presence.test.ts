@@ -1,0 +1,169 @@
+/**
+ * Presence inside (architecture, The actors, Presence; E1, E4): its machine's states and time-outs, what a poll reads, batches on
+ * their way to the disk, and what a crash takes.
+ */
+import t from "tap";
+import { type Command, command } from "../../actors/commands.ts";
+import { actorKinds, type PlainSnapshot } from "../../actors/kinds.ts";
+import { limits } from "../../schemas/limits.ts";
+import { drive } from "../../src/runtime/machines.ts";
+import { commands, makePeople, type OpenRealm, openFounded, ownerId, rowsOf } from "../support/runtime.ts";
+
+const offlineMs = limits.presence_offline_threshold_s * 1000;
+/** A batch is due, and the tick of the timer wheel. */
+const persistedMs = limits.batch_persist_ms + 500;
+const tickMs = 100;
+
+async function reportAll(bench: OpenRealm, userIds: readonly number[], status: "active" | "idle" = "active") {
+  await Promise.all(userIds.map((id) => bench.ask(commands.report(id, status))));
+}
+
+/** Time passes, and turns run as they fall due. */
+async function pass(bench: OpenRealm, milliseconds: number): Promise<void> {
+  for (let passed = 0; passed < milliseconds; passed += tickMs) {
+    bench.clock.advance(tickMs);
+    await bench.idle();
+  }
+}
+
+/** The largest update id that was given out. */
+function newestId(bench: OpenRealm): number {
+  return Math.max(0, ...[...bench.realm.projections.presence.all()].map(({ updateId }) => updateId));
+}
+
+t.test("[architecture] a person is active, then idle, then offline, as time passes without a report", async (t) => {
+  const bench = await openFounded(t);
+  const { view } = bench.realm;
+  const { machine, initial } = actorKinds.presence;
+  const to = { actor: "presence", userId: ownerId } as const;
+  let snapshot: PlainSnapshot = initial(to);
+  /** @returns the state, and whether the machine wants to look again */
+  const after = (pauseMs: number, asked: Command = command(to, "presence.lapse", {}, null)) => {
+    bench.clock.jump(pauseMs);
+    const driven = drive(machine, snapshot, { type: asked.type, command: asked, view });
+    snapshot = driven.snapshot;
+    if (driven.outcome.kind !== "done") throw new Error(driven.outcome.msg);
+    for (const effect of driven.outcome.effects) {
+      if (effect.kind === "present") {
+        bench.realm.projections.apply({ table: "presence", key: ownerId, row: effect.row });
+        bench.realm.dispatcher.takePosition();
+      }
+    }
+    return [snapshot.state, driven.outcome.effects.some(({ kind }) => kind === "wake")];
+  };
+  t.strictSame(after(0, commands.report(ownerId, "idle")), ["idle", true]);
+  t.strictSame(after(offlineMs - 1), ["idle", true]);
+  t.strictSame(after(1), ["offline", false], "nothing is left to wait for");
+  t.strictSame(after(0, commands.report(ownerId, "active")), ["active", true]);
+  t.strictSame(after(100_000, commands.report(ownerId, "idle")), ["active", true], "still active on another device");
+  t.strictSame(after(offlineMs - 100_000 - 1), ["active", true]);
+  t.strictSame(after(1), ["idle", true], "200 s after the last activity");
+  t.strictSame(after(100_000), ["offline", false], "200 s after the last sign of life");
+});
+
+t.test("[E4] a thousand people who come online write nothing, then one row each in portions, once", async (t) => {
+  const bench = await openFounded(t);
+  const { clock, environment, recorder } = bench;
+  const people = await makePeople(bench, 1000);
+  const { commits } = countCommits(bench);
+  recorder.changes.length = 0;
+  await reportAll(bench, people);
+  clock.advance(limits.batch_persist_ms - tickMs);
+  await bench.idle();
+  t.strictSame([commits(), environment.count("presence")], [0, 0], "no disk write per report");
+  await pass(bench, 10 * tickMs);
+  t.strictSame([commits(), environment.count("presence"), environment.count("mailbox")], [4, 1000, 0]);
+  t.strictSame(
+    recorder.changes.filter((rows) => rows > 0),
+    [250, 250, 250, 250],
+  );
+  // The same people twice within a batch: the latest row of each.
+  clock.jump(60_000);
+  await reportAll(bench, people.slice(0, 10), "idle");
+  clock.jump(1000);
+  await reportAll(bench, people.slice(0, 10));
+  await pass(bench, persistedMs);
+  t.equal(commits(), 5);
+  t.equal(rowsOf(environment, "presence").filter(({ activeAt }) => activeAt === clock.now() - persistedMs).length, 10);
+  t.strictSame(bench.picture(), bench.rebuilt());
+});
+
+t.test("[S3] batch_rows_max: so many rows are one turn's, one more are two turns'", async (t) => {
+  const bench = await openFounded(t);
+  const people = await makePeople(bench, limits.batch_rows_max + 1);
+  for (const [count, portions] of [
+    [limits.batch_rows_max, 1],
+    [limits.batch_rows_max + 1, 2],
+  ] as const) {
+    bench.clock.jump(60_000);
+    await reportAll(bench, people.slice(0, count));
+    const { commits } = countCommits(bench);
+    await pass(bench, persistedMs);
+    t.equal(commits(), portions, `${count} people`);
+  }
+});
+
+t.test("[M5] with the disk nearly full, presence waits in memory and is written when there is space", async (t) => {
+  let mayWrite = true;
+  const bench = await openFounded(t, { acceptsWrites: () => mayWrite });
+  mayWrite = false;
+  await reportAll(bench, [ownerId]);
+  bench.clock.advance(2 * persistedMs);
+  await bench.idle();
+  t.equal(bench.environment.count("presence"), 0);
+  mayWrite = true;
+  bench.clock.advance(persistedMs);
+  await bench.idle();
+  t.equal(bench.environment.count("presence"), 1);
+});
+
+t.test("[E1] a crash takes the reports since the last batch; no update id is ever given out twice", async (t) => {
+  const first = await openFounded(t);
+  const [anna = 0, bert = 0] = await makePeople(first, 2);
+  await reportAll(first, [anna]);
+  first.clock.advance(persistedMs);
+  await first.idle();
+  const written = first.realm.projections.presence.get(anna);
+  first.clock.jump(60_000);
+  await reportAll(first, [anna, bert]);
+  const given = newestId(first);
+
+  const second = first.crash(t);
+  t.strictSame(rowsOf(second.environment, "presence"), [written]);
+  t.strictSame([...second.realm.projections.presence.all()], [written], "as it was a batch ago");
+  t.strictSame([...second.realm.projections.presence.newerThan(given)], [], "a client goes on from what it was told");
+  await reportAll(second, [bert]);
+  const afterCrash = newestId(second);
+  t.ok(afterCrash > given, `${afterCrash} > ${given}`);
+  t.strictSame(
+    [...second.realm.projections.presence.newerThan(given)].map(({ userId }) => userId),
+    [bert],
+  );
+
+  const third = second.crash(t);
+  await reportAll(third, [anna]);
+  t.ok(newestId(third) > afterCrash, "nor after a second crash in which nothing was written");
+});
+
+t.test("[E1] update ids go on beyond a whole lease of positions without a gap in what a crash knows", async (t) => {
+  const first = await openFounded(t);
+  // Volatile events take positions, too, and write nothing until half of the lease is used up.
+  for (let taken = 0; taken < limits.counter_lease_positions; taken++) first.realm.dispatcher.takePosition();
+  await reportAll(first, [ownerId]);
+  const given = newestId(first);
+  const second = first.crash(t);
+  await reportAll(second, [ownerId]);
+  t.ok(newestId(second) > given);
+});
+
+/** Transactions from now on. */
+function countCommits(bench: OpenRealm) {
+  const { environment } = bench;
+  const transaction = environment.transaction.bind(environment);
+  let commits = 0;
+  environment.transaction = (work) => {
+    commits++;
+    return transaction(work);
+  };
+  return { commits: () => commits };
+}

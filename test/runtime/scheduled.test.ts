@@ -1,0 +1,178 @@
+/**
+ * Scheduled messages and reminders are delivered exactly once, whatever crashes when (M3, M8), in one order with edits and deletions
+ * (M7), and are not lost when a delivery throws (M6). What is delivered is in test/api/scheduled-delivery.test.ts and reminders.test.ts.
+ */
+import t from "tap";
+import { type Command, command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import { ManualClock } from "../support/manual-clock.ts";
+import { hostOfTwo, openFolders } from "../support/realm-host.ts";
+import {
+  answerOf,
+  codeOf,
+  commands,
+  crashImage,
+  makePeople,
+  OpenRealm,
+  openFounded,
+  ownerId,
+  rowsOf,
+  SlowClock,
+  startedAt,
+  turn,
+} from "../support/runtime.ts";
+import { timersIn } from "../support/scheduled.ts";
+import { scheduledCommands } from "../support/scheduled-commands.ts";
+import type { Teardown } from "../support/server.ts";
+
+const dueAt = startedAt + 60_000;
+const { edit, remind, schedule, unschedule } = scheduledCommands;
+
+function contents(opened: OpenRealm): string[] {
+  return rowsOf(opened.environment, "messages").map(({ content }) => content);
+}
+
+function left({ environment }: OpenRealm): number[] {
+  const [messages, reminders, waiting] = (["scheduledMessages", "reminders", "mailbox"] as const).map((table) =>
+    environment.count(table),
+  );
+  return [messages ?? 0, reminders ?? 0, timersIn(environment), waiting ?? 0];
+}
+
+/** A realm in which much waits for its time, as a crash leaves it. */
+async function prepared(t: Teardown): Promise<string> {
+  const bench = await openFounded(t);
+  const [person = 0] = await makePeople(bench, 1);
+  answerOf(await bench.ask(commands.post("lunch", "the message")));
+  for (let index = 0; index < 3; index++) {
+    answerOf(await bench.ask(schedule(`to all ${index}`, dueAt + index)));
+    answerOf(await bench.ask(schedule(`to one ${index}`, dueAt + index, [person])));
+    answerOf(await bench.ask(remind(1, `note ${index}`, dueAt + index)));
+  }
+  answerOf(await bench.ask(commands.createChannel("gone", [ownerId])));
+  answerOf(await bench.ask(schedule("will fail", dueAt, bench.realm.view.channels.byName("gone")?.id ?? 0)));
+  answerOf(
+    await bench.ask(
+      command(
+        { actor: "realm" },
+        "channel.archive",
+        { channelId: bench.realm.view.channels.byName("gone")?.id ?? 0 },
+        2,
+      ),
+    ),
+  );
+  return crashImage(t, bench.folder);
+}
+
+t.test("[M3, M8] a crash at any turn of the deliveries loses none and doubles none", async (t) => {
+  const folder = await prepared(t);
+  const opened = new OpenRealm(t, { folder, clock: new SlowClock(dueAt + 1000) });
+  const images = [crashImage(t, folder)];
+  while (opened.realm.dispatcher.lineLength > 0 && images.length < 100) {
+    await turn();
+    images.push(crashImage(t, folder));
+  }
+  t.ok(images.length > 10, `it took ${images.length} turns`);
+  for (const image of images) {
+    const again = new OpenRealm(t, { folder: image, clock: new SlowClock(dueAt + 1000) });
+    await again.idle();
+    const posted = contents(again);
+    for (const what of ["all 0", "all 1", "all 2", "one 0", "one 1", "one 2"]) {
+      t.equal(posted.filter((content) => content === `to ${what}`).length, 1, what);
+    }
+    for (const note of ["note 0", "note 1", "note 2"]) {
+      t.equal(posted.filter((content) => content.includes(note)).length, 1, note);
+    }
+    t.equal(posted.filter((content) => content.includes("has not been sent")).length, 1, "told once");
+    t.notOk(posted.includes("will fail"));
+    t.strictSame(left(again), [1, 0, 0, 0], "what failed stays, nothing else");
+    t.match(rowsOf(again.environment, "scheduledMessages"), [{ content: "will fail", timer: null }]);
+    const told = rowsOf(again.environment, "events").filter(({ body }) => body["op"] === "remove");
+    t.equal(told.length, 9, "each end is told once");
+    t.strictSame(again.bugs, []);
+    t.strictSame(again.picture(), again.rebuilt());
+  }
+});
+
+const races: readonly { readonly what: string; readonly change: Command; readonly before: string[] }[] = [
+  { what: "a new text", change: edit(1, "after"), before: ["after"] },
+  { what: "a new time", change: edit(1, null, dueAt + 5000), before: ["before"] },
+  { what: "a deletion", change: unschedule(1), before: [] },
+];
+
+for (const { what, change, before } of races) {
+  t.test(`[M7] ${what} that is in the line before the timer decides; behind it, it finds nothing`, async (t) => {
+    const bench = await openFounded(t, { clock: new SlowClock(startedAt) });
+    answerOf(await bench.ask(schedule("before", dueAt)));
+    const image = crashImage(t, bench.folder);
+
+    const first = new OpenRealm(t, { folder: image, clock: new SlowClock(dueAt - 1) });
+    const asked = first.ask(change);
+    first.clock.advance(1);
+    t.equal(first.realm.dispatcher.lineLength, 2, "both wait for their turn");
+    t.equal(codeOf(await asked), "ok");
+    await first.idle();
+    t.strictSame(contents(first), [], "the timer of before does nothing");
+    for (let step = 0; step < 10; step++) {
+      await first.idle();
+      first.clock.advance(1000);
+    }
+    t.strictSame(contents(first), before);
+    t.strictSame(left(first), [0, 0, 0, 0]);
+
+    const second = new OpenRealm(t, { folder: crashImage(t, bench.folder), clock: new SlowClock(dueAt) });
+    t.equal(second.realm.dispatcher.lineLength, 1, "the timer is in the line");
+    t.equal(codeOf(await second.ask(change)), "NOT_FOUND");
+    second.clock.advance(10_000);
+    await second.idle();
+    t.strictSame(contents(second), ["before"]);
+    t.strictSame(left(second), [0, 0, 0, 0]);
+    t.strictSame([...first.bugs, ...second.bugs], []);
+  });
+}
+
+t.test(
+  "[M6] a delivery that throws each time is given up: the message stays as failed, its writer is told",
+  async (t) => {
+    const bench = await openFounded(t);
+    answerOf(await bench.ask(commands.post("lunch", "the message")));
+    answerOf(await bench.ask(schedule("cannot be read", dueAt)));
+    answerOf(await bench.ask(remind(1, "nor can this", dueAt)));
+    const row = bench.environment.get("scheduledMessages", [ownerId, 1]);
+    const reminder = bench.environment.get("reminders", [ownerId, 1]);
+    if (row === undefined || reminder === undefined) throw new Error("no rows");
+    const broken = { content: null as unknown as string };
+    const put = (content: object, note: object) =>
+      bench.environment.transaction(() => {
+        bench.environment.put("scheduledMessages", [ownerId, 1], { ...row, ...content });
+        bench.environment.put("reminders", [ownerId, 1], { ...reminder, ...note });
+      });
+    put(broken, { note: null });
+    bench.clock.jump(60_000);
+    await bench.idle();
+    t.equal(bench.bugs.length, 2 * limits.mailbox_attempts_max);
+    t.equal(bench.environment.count("deadLetters"), 2);
+    t.match(contents(bench), ["the message", /has not been sent[\s\S]*Internal server error/]);
+    t.match(rowsOf(bench.environment, "scheduledMessages"), [{ timer: null }]);
+    t.match(rowsOf(bench.environment, "reminders"), [{ timer: null }]);
+  },
+);
+
+t.test("[M8] a realm that is closed while idle is opened when something is due, without anybody asking", async (t) => {
+  const bench = await openFounded(t);
+  answerOf(await bench.ask(schedule("ring", dueAt)));
+  const folders = [crashImage(t, (await openFounded(t)).folder), crashImage(t, bench.folder)] as const;
+  const closed = hostOfTwo(t, { folders, dueHint: 0, clock: new ManualClock(startedAt) });
+  await closed.close();
+  const hints = closed.root.realms().map(({ dueHint }) => dueHint);
+  t.strictSame(hints, [null, dueAt], "what a clean close leaves");
+
+  const clock = new ManualClock(startedAt);
+  const { host } = hostOfTwo(t, { folders, dueHint: dueAt, clock });
+  t.equal(openFolders(host), 1, "nobody asks for it");
+  clock.advance(60_000 + limits.timer_sleep_ms_max);
+  t.equal(openFolders(host), 2);
+  const woken = host.realmOf("two.example.com");
+  await woken.dispatcher.idle();
+  t.match(rowsOf(woken.environment, "messages"), [{ content: "ring" }]);
+});

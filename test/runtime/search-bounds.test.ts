@@ -1,0 +1,193 @@
+/** Bounds of the search index and of searches (S3; architecture, Search): what one slice does, and what is found beyond them. */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { searchPendingKinds } from "../../schemas/records/search.ts";
+import type { SearchStateRecord } from "../../schemas/records.ts";
+import { readNarrow, termsOf } from "../../src/domain/narrow.ts";
+import { messageTerms, senderTerms, topicTerms } from "../../src/domain/search/terms.ts";
+import { indexed } from "../../src/domain/search/words.ts";
+import { MessageWalk } from "../../src/queries/message-fetch.ts";
+import { SearchStreams } from "../../src/queries/search-streams.ts";
+import { SearchIndexer } from "../../src/runtime/search-indexer.ts";
+import {
+  begun,
+  fileSegment,
+  mergeSlice,
+  newMerge,
+  removeLeftovers,
+  type SearchChange,
+  searchStateKey,
+  stateOf,
+} from "../../src/store/search-index.ts";
+import { fillMessages, fillTopics, messageRow, setNewestMessage } from "../support/filled.ts";
+import { fill, rowsFor } from "../support/rows.ts";
+import { type OpenRealm, openFounded, ownerId } from "../support/runtime.ts";
+
+function stateIn({ environment }: OpenRealm): SearchStateRecord {
+  return stateOf(environment.get("searchState", searchStateKey));
+}
+
+function apply({ environment }: OpenRealm, changes: readonly SearchChange[]): void {
+  environment.transaction(() => {
+    for (const { table, key, row } of changes) {
+      if (row === null) environment.remove(table, key);
+      else environment.put(table, key, row);
+    }
+  });
+}
+
+const upTo = (count: number) => Array.from({ length: count }, (_, at) => at + 1);
+const postings = (changes: readonly SearchChange[]) => changes.filter(({ table }) => table === "searchPostings").length;
+
+/** What an index of these postings becomes when it is merged with nothing: postings rows that each slice writes. */
+function merged(opened: OpenRealm, terms: ReadonlyMap<string, readonly number[]>): number[] {
+  apply(opened, fileSegment(stateIn(opened), terms, 0));
+  const state = stateIn(opened);
+  apply(opened, [
+    { table: "searchState", key: searchStateKey, row: begun(state, newMerge(state, state.segments, 1, false)) },
+  ]);
+  const slices: number[] = [];
+  for (let { merge } = stateIn(opened); merge !== null; { merge } = stateIn(opened)) {
+    const changes = mergeSlice(opened.environment, stateIn(opened), merge);
+    slices.push(postings(changes));
+    apply(opened, changes);
+  }
+  return slices;
+}
+
+t.test("[S3] search_block_ids_max: so many ids of a term are one row, one more is another", async (t) => {
+  const opened = await openFounded(t);
+  const max = limits.search_block_ids_max;
+  const rows = (count: number) => postings(fileSegment(stateIn(opened), new Map([["w", upTo(count)]]), count));
+  t.strictSame([rows(max), rows(max + 1)], [1, 2]);
+  fillMessages(opened.realm, 1, max + 1);
+  t.strictSame(merged(opened, new Map([["w", upTo(max + 1)]])), [2], "when it is merged, too");
+});
+
+t.test(
+  "[S3] search_postings_per_slice_max: a merge carries so many postings over in a slice, and the rest in the next",
+  async (t) => {
+    const max = limits.search_postings_per_slice_max;
+    const blocks = Math.ceil(max / limits.search_block_ids_max);
+    const opened = await openFounded(t);
+    fillMessages(opened.realm, 1, max + 1);
+    t.strictSame(merged(opened, new Map([["w", upTo(max)]])), [blocks, 0], "at the bound: the next slice only ends it");
+    const other = await openFounded(t);
+    fillMessages(other.realm, 1, max + 1);
+    t.strictSame(merged(other, new Map([["w", upTo(max + 1)]])), [blocks, 1], "one over");
+  },
+);
+
+t.test("[S3] search_rows_per_slice_max: a slice writes so many rows, or removes so many", async (t) => {
+  const max = limits.search_rows_per_slice_max;
+  const terms = (count: number) => new Map(upTo(count).map((n) => [`w${n}`, [1]] as const));
+  for (const [count, expected] of [
+    [max, [max, 0]],
+    [max + 1, [max, 1]],
+  ] as const) {
+    const opened = await openFounded(t);
+    fillMessages(opened.realm, 1, 1);
+    t.strictSame(merged(opened, terms(count)), expected);
+    const removed: number[] = [];
+    while (stateIn(opened).leftovers.length > 0) {
+      const changes = removeLeftovers(opened.environment, stateIn(opened));
+      removed.push(postings(changes));
+      apply(opened, changes);
+    }
+    t.strictSame(removed, expected);
+  }
+});
+
+/** An index that claims to know every message, and knows none. */
+function pretendFiled(opened: OpenRealm): void {
+  const state = { ...stateIn(opened), messagesUpTo: 1_000_000, topicsUpTo: 1_000_000 };
+  fill(opened.realm, "searchState", [[searchStateKey, state]]);
+}
+
+async function found({ realm: { view } }: OpenRealm, operand: string): Promise<number[]> {
+  const owner = view.users.get(ownerId);
+  if (owner === undefined) throw new Error("no owner");
+  const narrowed = readNarrow(view, owner, termsOf([["search", operand]]));
+  if ("kind" in narrowed) throw new Error(narrowed.msg);
+  const { messages } = await new MessageWalk(view, owner, narrowed, () => false).collect(1e9, -1, 1000);
+  return messages.map(({ id }) => id);
+}
+
+t.test(
+  "[S3] search_pending_read_max: so many edited messages are merged; with more, all are looked at, and none is missed",
+  async (t) => {
+    const opened = await openFounded(t);
+    const { realm } = opened;
+    const max = limits.search_pending_read_max;
+    fillTopics(realm, 1);
+    pretendFiled(opened);
+    setNewestMessage(realm, max + 1);
+    const edited = { content: "needle", rendered: "<p>needle</p>" };
+    fill(
+      realm,
+      "messages",
+      [max, max + 1].map((id) => [id, messageRow(id, 1, edited)] as const),
+    );
+    const pending = (count: number, first: number) =>
+      fill(
+        realm,
+        "searchPending",
+        rowsFor<"searchPending">(count, (id) => [[searchPendingKinds.message, id], {}], first),
+      );
+    pending(max - 1, 1);
+    t.strictSame(await found(opened, "needle"), []);
+    pending(1, max);
+    t.strictSame(await found(opened, "needle"), [max], "at the bound");
+    pending(1, max + 1);
+    t.strictSame(await found(opened, "needle"), [max + 1, max], "one over");
+  },
+);
+
+t.test(
+  "[S3] search_topics_merged_max: topics of so many are merged; with one more every message is looked at, and found is the same",
+  async (t) => {
+    const opened = await openFounded(t);
+    const { realm } = opened;
+    const max = limits.search_topics_merged_max;
+    fillTopics(realm, max + 1);
+    fillMessages(realm, 7, 3);
+    pretendFiled(opened);
+    setNewestMessage(realm, 3);
+    const named = (count: number, first = 1) =>
+      fill(
+        realm,
+        "searchTopics",
+        rowsFor<"searchTopics">(count, (id) => [[indexed("topic"), id], {}], first),
+      );
+    const isMerged = () => new SearchStreams(realm.view, -1).word("topic") !== null;
+    named(max);
+    t.strictSame([isMerged(), await found(opened, "topic")], [true, [3, 2, 1]], "at the bound");
+    named(1, max + 1);
+    t.strictSame([isMerged(), await found(opened, "topic")], [false, [3, 2, 1]], "one over");
+  },
+);
+
+t.test("[S3] search_tail_messages_max: with more that are not filed, the index works while people post", async (t) => {
+  const opened = await openFounded(t);
+  const { realm, clock } = opened;
+  const max = limits.search_tail_messages_max;
+  fillMessages(realm, 1, limits.search_segment_messages);
+  const alarm = {
+    bug: (error: unknown) => {
+      throw error;
+    },
+    fatal: (error: unknown): never => {
+      throw error;
+    },
+  };
+  const terms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
+  new SearchIndexer(realm, { clock, alarm, terms });
+  const filedAfter = (newestId: number) => {
+    setNewestMessage(realm, newestId);
+    clock.advance(limits.search_look_ms);
+    return stateIn(opened).messagesUpTo;
+  };
+  t.equal(filedAfter(max - 1), 0);
+  t.equal(filedAfter(max), 0, "at the bound");
+  t.equal(filedAfter(max + 1), limits.search_segment_messages, "one over");
+});

@@ -1,0 +1,76 @@
+/** Many runs, and what they came to: whether they were about anything (every fault, every type of command), and how fast. */
+import { commandTypes } from "./catalogue.ts";
+import type { Breakage } from "./machine.ts";
+import { type FaultKind, type RunResult, Simulation, storeFaults, worldFaults } from "./simulation.ts";
+import type { Template } from "./template.ts";
+
+export class Campaign {
+  readonly #template: Template;
+  readonly #faults = new Map<FaultKind, number>();
+  readonly #answers = new Map<string, number>();
+  readonly #types = new Set<string>();
+  #runs = 0;
+  #failed = 0;
+  #commands = 0;
+  #events = 0;
+  #facts = 0;
+  #crashes = 0;
+  #ms = 0;
+  #cpuMs = 0;
+
+  constructor(template: Template) {
+    this.#template = template;
+  }
+
+  async run(seed: number, steps: number, breakage: Breakage = {}): Promise<RunResult> {
+    const folder = this.#template.copy();
+    const [startedAt, cpu] = [performance.now(), process.cpuUsage()];
+    const result = await new Simulation({ folder, seed, steps, breakage }).run();
+    this.#ms += performance.now() - startedAt;
+    const used = process.cpuUsage(cpu);
+    this.#cpuMs += (used.user + used.system) / 1000;
+    this.#template.drop(folder);
+    this.#note(result);
+    return result;
+  }
+
+  #note(result: RunResult): void {
+    this.#runs++;
+    if (result.problem !== null) this.#failed++;
+    this.#commands += result.commands;
+    this.#events += result.events;
+    this.#facts += result.factsChecked;
+    this.#crashes += result.crashes;
+    for (const type of result.types) this.#types.add(type);
+    for (const [kind, count] of result.faults) this.#faults.set(kind, (this.#faults.get(kind) ?? 0) + count);
+    for (const [code, count] of result.answers) this.#answers.set(code, (this.#answers.get(code) ?? 0) + count);
+  }
+
+  /** Types of commands and kinds of faults that never occurred: with any, the runs prove less than they say. */
+  get missing(): string[] {
+    const faults = [...storeFaults, ...worldFaults].filter((kind) => !this.#faults.has(kind));
+    return [...commandTypes.filter((type) => !this.#types.has(type)), ...faults];
+  }
+
+  get answers(): ReadonlyMap<string, number> {
+    return this.#answers;
+  }
+
+  get totals() {
+    return { commands: this.#commands, events: this.#events, facts: this.#facts, crashes: this.#crashes };
+  }
+
+  summary(): string {
+    const perSecond = Math.round((this.#commands / this.#ms) * 1000);
+    const perCpuSecond = Math.round((this.#commands / this.#cpuMs) * 1000);
+    const list = (counts: ReadonlyMap<string, number>) =>
+      [...counts].map(([name, count]) => `${name} ${count}`).join(", ");
+    return [
+      `${this.#runs} runs, ${this.#failed} failed; ${this.#commands} commands in ${Math.round(this.#ms / 1000)} s`,
+      `(${perSecond} a second, ${perCpuSecond} a second of CPU), ${this.#crashes} crashes and restarts,`,
+      `${this.#events} events read, ${this.#facts} facts compared`,
+      `\nfaults: ${list(this.#faults)}\nanswers: ${list(this.#answers)}`,
+      `\nnever occurred: ${this.missing.join(", ") || "nothing"}`,
+    ].join(" ");
+  }
+}

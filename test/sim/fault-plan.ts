@@ -1,0 +1,46 @@
+/** Which transaction meets which fault, drawn from the seed. */
+import type { FaultPlan, StoreFault } from "./faulty-store.ts";
+import type { Random } from "./random.ts";
+
+const hourMs = 60 * 60 * 1000;
+
+/** Of a thousand transactions. */
+const rates: readonly (readonly [number, (random: Random) => StoreFault])[] = [
+  [5, () => ({ kind: "crash before commit" })],
+  [5, () => ({ kind: "crash after commit" })],
+  [6, (random) => ({ kind: "crash between rows", rows: random.below(12) })],
+  [3, () => ({ kind: "failed commit" })],
+  [8, (random) => ({ kind: "slow flush", ms: random.pick([50, 2000, 70_000]) })],
+  [2, () => ({ kind: "clock set back", ms: hourMs })],
+];
+
+export class DrawnFaults implements FaultPlan {
+  readonly #random: Random;
+  readonly #onSlow: (fault: StoreFault) => void;
+  readonly #onMet: (fault: StoreFault) => void;
+  isOver = false;
+
+  constructor(random: Random, tools: { slowed(fault: StoreFault): void; met(fault: StoreFault): void }) {
+    this.#random = random;
+    this.#onSlow = tools.slowed;
+    this.#onMet = tools.met;
+  }
+
+  draw(): StoreFault | null {
+    if (this.isOver) return null;
+    let left = this.#random.next() * 1000;
+    for (const [rate, make] of rates) {
+      left -= rate;
+      if (left < 0) return make(this.#random);
+    }
+    return null;
+  }
+
+  slowed(fault: StoreFault): void {
+    this.#onSlow(fault);
+  }
+
+  met(fault: StoreFault): void {
+    this.#onMet(fault);
+  }
+}

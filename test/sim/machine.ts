@@ -1,0 +1,239 @@
+/**
+ * One machine with one realm: the real runtime and hub on a store with faults. When it goes down everything in memory is
+ * dropped, and it starts again from the folder.
+ */
+
+import type { Command } from "../../actors/commands.ts";
+import { Hub } from "../../src/realtime/hub.ts";
+import type { EventSink } from "../../src/runtime/dispatcher.ts";
+import { Realm } from "../../src/runtime/realm.ts";
+import { type Environment, openEnvironment } from "../../src/store/environment.ts";
+import { type FaultPlan, FaultyStore, MachineDown } from "./faulty-store.ts";
+import { Recorder } from "./recorder.ts";
+import type { Replica, Write } from "./replica.ts";
+import { SimClock } from "./sim-clock.ts";
+import { StoreTap } from "./store-tap.ts";
+
+/** What is broken in a build that the simulation must find out (positive control). */
+export interface Breakage {
+  /** Between the server and its store. */
+  readonly store?: (inner: Environment) => Environment;
+  /** Between the store and the disk. */
+  readonly disk?: (inner: Environment, folder: string) => Environment;
+  /** After the machine went down, before the folder is opened again. */
+  readonly afterCrash?: (folder: string) => void;
+  readonly sink?: (hub: EventSink) => EventSink;
+  readonly opened?: (realm: Realm) => void;
+  /** A commit that failed is passed over. */
+  readonly goesOn?: true;
+}
+
+export interface MachineOptions {
+  readonly folder: string;
+  readonly startedAt: number;
+  readonly replica: Replica;
+  readonly plan: FaultPlan;
+  readonly breakage: Breakage;
+  readonly acceptsWrites: () => boolean;
+  readonly committed: (writes: readonly Write[]) => void;
+  /** A command threw, or what it brought about. */
+  readonly bug: (error: unknown, command: Command | null) => void;
+  readonly departed: (hub: Hub, userId: number) => void;
+  readonly report: (problem: string) => void;
+}
+
+/** The realm closes its store; the folder stays open until the simulation closes it. */
+class KeptOpen extends StoreTap {
+  override async close(): Promise<void> {}
+}
+
+/** A pass of the real loop: everything that was promised has been carried on. */
+export function nextPass(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** More turns than any step takes: something keeps itself busy. */
+const passes_max = 20_000;
+
+export class Machine {
+  clock: SimClock;
+  readonly #options: MachineOptions;
+  #disk: Environment | null = null;
+  #faulty: FaultyStore | null = null;
+  #recorder: Recorder | null = null;
+  #realm: Realm | null = null;
+  #hub: Hub | null = null;
+  #isDown = true;
+
+  constructor(options: MachineOptions) {
+    this.#options = options;
+    this.clock = new SimClock(options.startedAt);
+  }
+
+  get realm(): Realm {
+    return this.#realm as Realm;
+  }
+
+  get hub(): Hub {
+    return this.#hub as Hub;
+  }
+
+  get isDown(): boolean {
+    return this.#isDown;
+  }
+
+  get hasFailed(): boolean {
+    return this.#faulty?.hasFailed === true;
+  }
+
+  /** Opens what is on disk, as often as it takes: a machine may go down while it starts, too. */
+  async start(): Promise<void> {
+    for (;;) {
+      const { folder } = this.#options;
+      const disk = openEnvironment(folder);
+      this.#disk = disk;
+      this.#resolveDoubt(disk);
+      if (this.#open(disk, folder)) return;
+      await this.#dropAll();
+    }
+  }
+
+  /** A transaction whose end nobody saw is on disk whole, or not at all (M2); the rest is as it was acknowledged (M1). */
+  #resolveDoubt(disk: Environment): void {
+    const { replica, committed, report } = this.#options;
+    const inDoubt = this.#recorder?.inDoubt ?? [];
+    this.#recorder = null;
+    const asKnown = replica.differenceFrom(disk);
+    if (asKnown === null) return;
+    if (inDoubt.length > 0) {
+      committed(inDoubt);
+      for (const write of inDoubt) replica.apply(write);
+      if (replica.differenceFrom(disk) === null) return;
+    }
+    report(`[M1] after a crash ${asKnown}`);
+  }
+
+  #open(disk: Environment, folder: string): boolean {
+    const { breakage, plan, replica, acceptsWrites, bug, committed } = this.#options;
+    const faulty = new FaultyStore(breakage.disk?.(disk, folder) ?? disk, plan);
+    const recorder = new Recorder(new KeptOpen(faulty), replica, committed);
+    this.#faulty = faulty;
+    this.#recorder = recorder;
+    this.#isDown = false;
+    try {
+      const realm = new Realm({
+        folder,
+        clock: this.clock,
+        alarm: {
+          bug: (error, command) => {
+            if (!this.#isDown) bug(error, command);
+          },
+          fatal: (error) => {
+            this.#isDown = breakage.goesOn !== true || !this.hasFailed;
+            throw error;
+          },
+        },
+        acceptsWrites,
+        openStore: () => breakage.store?.(recorder) ?? recorder,
+      });
+      this.#realm = realm;
+      this.#hub = new Hub(realm, { limitsPresence: false, reportBug: (error) => bug(error, null) });
+      const hub = this.#hub;
+      hub.onDeparture = (userId) => this.#options.departed(hub, userId);
+      if (breakage.sink !== undefined) realm.dispatcher.attach(breakage.sink(hub));
+      breakage.opened?.(realm);
+      return true;
+    } catch (error) {
+      this.#wentDown(error);
+      return false;
+    }
+  }
+
+  #wentDown(error: unknown): void {
+    const isMeant = this.#isDown || error instanceof MachineDown || this.#faulty?.isDown === true || this.hasFailed;
+    if (!isMeant) this.#options.report(`[M6] ${error instanceof Error ? error.stack : String(error)}`);
+    if (this.#options.breakage.goesOn !== true) this.#isDown = true;
+  }
+
+  /** Does something on the machine; when it goes down meanwhile, nobody else notices. */
+  guard(work: () => void): void {
+    if (this.#isDown) return;
+    try {
+      work();
+    } catch (error) {
+      this.#wentDown(error);
+    }
+    if (this.hasFailed && !this.#isDown) this.#options.report("[M5] a commit failed, and the process goes on");
+    if (this.#faulty?.isDown === true) this.#isDown = true;
+  }
+
+  /** Runs turns until there is nothing to do, or the machine is down. */
+  async pump(): Promise<void> {
+    let quiet = 0;
+    for (let passes = 0; quiet < 2 && !this.#isDown; passes++) {
+      const { clock } = this;
+      this.guard(() => clock.advance(0));
+      const hasWork = clock.hasWork;
+      this.guard(() => clock.pass());
+      await nextPass();
+      quiet = hasWork || clock.hasWork ? 0 : quiet + 1;
+      if (passes > passes_max) {
+        this.#options.report("the server never comes to rest");
+        return;
+      }
+    }
+  }
+
+  /** Time goes by, in pieces, so that what fires is done before the next does. */
+  async pass(ms: number): Promise<void> {
+    const pieces = Math.min(6, Math.ceil(ms / 1000));
+    for (let piece = 0; piece < pieces && !this.#isDown; piece++) {
+      this.guard(() => this.clock.advance(ms / pieces));
+      await this.pump();
+    }
+  }
+
+  /** The plug is pulled. */
+  kill(): void {
+    this.#isDown = true;
+  }
+
+  /** Stops as an operator would have it. */
+  async stop(): Promise<void> {
+    let isClosed = false;
+    void this.realm.close().then(() => {
+      isClosed = true;
+    });
+    while (!isClosed && !this.#isDown) await this.pump();
+    this.#isDown = true;
+  }
+
+  /** Everything in memory is gone; time goes on. */
+  async restart(): Promise<void> {
+    await this.#dropAll();
+    await this.start();
+  }
+
+  async #dropAll(): Promise<void> {
+    this.#isDown = true;
+    await this.#realm?.files.idle();
+    this.#realm = null;
+    this.#hub = null;
+    this.#faulty = null;
+    await this.#disk?.close();
+    this.#disk = null;
+    const { wallOffsetMs } = this.clock;
+    this.clock = new SimClock(this.clock.now() - wallOffsetMs);
+    this.clock.wallOffsetMs = wallOffsetMs;
+    this.#options.breakage.afterCrash?.(this.#options.folder);
+  }
+
+  /** @returns what is not on disk as the server believes */
+  difference(): string | null {
+    return this.#disk === null ? null : this.#options.replica.differenceFrom(this.#disk);
+  }
+
+  async end(): Promise<void> {
+    await this.#dropAll();
+  }
+}

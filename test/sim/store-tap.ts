@@ -1,0 +1,63 @@
+/** A store in front of another one: passes everything on. What stands between a realm and its disk in simulations begins here. */
+import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
+import type { Environment, PreparedWrite, RowRange } from "../../src/store/environment.ts";
+
+export class StoreTap implements Environment {
+  protected readonly inner: Environment;
+
+  constructor(inner: Environment) {
+    this.inner = inner;
+  }
+
+  get isWriting(): boolean {
+    return this.inner.isWriting;
+  }
+
+  get<T extends TableName>(table: T, key: KeyOf<T>): RowOf<T> | undefined {
+    return this.inner.get(table, key);
+  }
+
+  has<T extends TableName>(table: T, key: KeyOf<T>): boolean {
+    return this.inner.has(table, key);
+  }
+
+  rows<T extends TableName>(table: T, range: RowRange): { key: KeyOf<T>; row: RowOf<T> }[] {
+    return this.inner.rows(table, range);
+  }
+
+  keys<T extends TableName>(table: T, range: RowRange): KeyOf<T>[] {
+    return this.inner.keys(table, range);
+  }
+
+  each<T extends TableName>(table: T, visit: (row: RowOf<T>, key: KeyOf<T>) => void): void {
+    this.inner.each(table, visit);
+  }
+
+  write(prepared: PreparedWrite): void {
+    this.inner.write(prepared);
+  }
+
+  put<T extends TableName>(table: T, key: KeyOf<T>, row: RowOf<T>): number {
+    return this.inner.put(table, key, row);
+  }
+
+  remove<T extends TableName>(table: T, key: KeyOf<T>): void {
+    this.inner.remove(table, key);
+  }
+
+  transaction<R>(work: () => R): R {
+    return this.inner.transaction(work);
+  }
+
+  backup(folder: string): Promise<void> {
+    return this.inner.backup(folder);
+  }
+
+  count(table: TableName): number {
+    return this.inner.count(table);
+  }
+
+  close(): Promise<void> {
+    return this.inner.close();
+  }
+}

@@ -1,0 +1,43 @@
+/** A founded realm with a few people, made once per process; every run begins with a copy of it. */
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { commands, generalId, makePeople, openFounded, ownerId } from "../support/runtime.ts";
+import type { Teardown } from "../support/server.ts";
+
+/** The faults are drawn, not the disk's: memory will do, and is faster. */
+const memory = "/dev/shm";
+
+export class Template {
+  readonly #folder: string;
+  readonly #runs: string;
+  #count = 0;
+
+  private constructor(folder: string, runs: string) {
+    this.#folder = folder;
+    this.#runs = runs;
+  }
+
+  static async make(t: Teardown): Promise<Template> {
+    const runs = mkdtempSync(join(existsSync(memory) ? memory : tmpdir(), "colloquy-sim-"));
+    t.teardown(() => rmSync(runs, { recursive: true, force: true }));
+    const founded = await openFounded(t);
+    const people = await makePeople(founded, 4);
+    await founded.ask(commands.createChannel("Sales", [ownerId, ...people]));
+    await founded.ask(commands.post("lunch", "welcome", ownerId, generalId));
+    await founded.idle();
+    return new Template(founded.folder, runs);
+  }
+
+  copy(): string {
+    this.#count++;
+    const folder = join(this.#runs, String(this.#count));
+    mkdirSync(folder);
+    copyFileSync(join(this.#folder, "data.mdb"), join(folder, "data.mdb"));
+    return folder;
+  }
+
+  drop(folder: string): void {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,150 @@
+/** What the workload draws from: everything that there is, seen by rows, and now and then something that there is not. */
+import type { Command } from "../../actors/commands.ts";
+import type { TableName } from "../../schemas/records.ts";
+import { type ParsedContent, parseContent } from "../../src/domain/markdown/render.ts";
+import type { Random } from "./random.ts";
+import type { Replica } from "./replica.ts";
+
+/** Makes a command, sensible or not. */
+export type Draw = (world: World) => Command;
+
+const topics = ["lunch", "Lunch", "müsli", "🍎", "", "✔ lunch", "plans", "long"];
+const ends = [
+  "",
+  "",
+  "",
+  " **bold**",
+  " @**all**",
+  " @**Owner**",
+  " #**general>lunch**",
+  " https://example.com",
+  " :tada:",
+  " @**b3**",
+  " @**p0** @**p1**",
+];
+/** Nobody, and something that never is. */
+const bogusIds = [0, 99_999];
+
+export class World {
+  readonly random: Random;
+  readonly #replica: Replica;
+  readonly #now: () => number;
+  #tokens = 0;
+  #names = 0;
+
+  constructor(random: Random, replica: Replica, now: () => number) {
+    this.random = random;
+    this.#replica = replica;
+    this.#now = now;
+  }
+
+  get replica(): Replica {
+    return this.#replica;
+  }
+
+  /** A number of a table's rows, mostly: the last part of its key. */
+  id(table: TableName): number {
+    const key = this.#key(table);
+    if (key === null) return this.random.pick(bogusIds);
+    const last = Array.isArray(key) ? key.at(-1) : key;
+    return Number(last);
+  }
+
+  #key(table: TableName): unknown {
+    const keys = this.#replica.keys(table);
+    return keys.length === 0 || this.random.chance(0.03) ? null : this.random.pick(keys);
+  }
+
+  now(): number {
+    return this.#now();
+  }
+
+  /** Somebody, mostly one of the first few. */
+  user(): number {
+    return this.random.chance(0.8) ? 2 + this.random.below(5) : this.id("users");
+  }
+
+  users(count: number): number[] {
+    return [...new Set(Array.from({ length: this.random.below(count + 1) }, () => this.user()))];
+  }
+
+  /** Who may be named by the server itself: people who are there. */
+  activeUsers(count: number): number[] {
+    return this.users(count).filter((id) => this.#replica.get("users", id)?.isActive === true);
+  }
+
+  /** A group that people made; null: there is none. */
+  ownGroup(): number | null {
+    const ids = this.#replica.rows("groups").flatMap((row) => (row.isSystem || row.name === null ? [] : [row.id]));
+    return ids.length === 0 ? null : this.random.pick(ids);
+  }
+
+  administrator(): number {
+    return this.random.chance(0.85) ? 2 : this.user();
+  }
+
+  channel(): number {
+    return this.random.chance(0.4) ? 1 : this.id("channels");
+  }
+
+  channelName(): string {
+    return this.#replica.get("channels", this.channel())?.name ?? "none";
+  }
+
+  /** A new one, mostly. */
+  message(): number {
+    if (!this.random.chance(0.7)) return this.id("messages");
+    const recent = this.#replica.keys("messages").slice(-12);
+    return recent.length === 0 ? 1 : (this.random.pick(recent) as number);
+  }
+
+  group(): number {
+    return this.random.chance(0.3) ? 1 + this.random.below(8) : this.id("groups");
+  }
+
+  topic(): string {
+    return this.random.pick(topics);
+  }
+
+  flip(): boolean {
+    return this.random.chance(0.5);
+  }
+
+  /** A value, or nothing that is to change. */
+  maybe<T>(value: T): T | null {
+    return this.flip() ? value : null;
+  }
+
+  /** A text that no other message has. */
+  token(): string {
+    this.#tokens++;
+    return `t${this.#tokens}${this.random.pick(ends)}`;
+  }
+
+  name(): string {
+    this.#names++;
+    return `n${this.#names}`;
+  }
+
+  /** A name of a few: taken now and then. */
+  oneOfFew(): string {
+    return `n${this.random.below(4)}`;
+  }
+
+  later(): number {
+    return this.#now() + this.random.pick([10, 1000, 30_000, 300_000, 900_000]);
+  }
+
+  hex(digits: number): string {
+    return Array.from({ length: digits }, () => this.random.below(16).toString(16)).join("");
+  }
+}
+
+export function parsed(text: string): ParsedContent {
+  return parseContent(text, { linkifiers: [], translateEmoticons: false });
+}
+
+/** A text with what it was parsed to, as requests bring it. */
+export function textOf(text: string) {
+  return { text, parsed: parsed(text) };
+}

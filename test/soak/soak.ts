@@ -1,0 +1,95 @@
+/**
+ * Half load for a while: first a short burst says what the server can do here and now, then half of that arrives evenly, of the
+ * things that people do most. Memory is the server process's own, as the system counts it.
+ */
+import { readFileSync } from "node:fs";
+import type { Answer, Client } from "../support/client.ts";
+import { percentile, reportOf, type Sample, type SoakReport } from "./measures.ts";
+
+export interface SoakOptions {
+  readonly owner: Client;
+  readonly pid: number;
+  /** Requests of the burst. */
+  readonly burst: number;
+  /** null: as many requests as `requests` says, as quick as they go. */
+  readonly minutes: number | null;
+  readonly requests: number;
+  readonly samples: number;
+  readonly onSample?: (sample: Sample) => void;
+}
+
+const lanes = 16;
+
+/** Mostly reading, some writing: by turns. */
+const deeds: readonly ((client: Client, turn: number) => Promise<Answer>)[] = [
+  (client, turn) =>
+    client.post("/messages", { type: "channel", to: "general", topic: `t${turn % 50}`, content: `**no** ${turn}` }),
+  (client) => client.get("/messages", { anchor: "newest", num_before: 20, num_after: 0 }),
+  (client) => client.get("/users/me"),
+  (client, turn) => client.get("/messages", { anchor: "newest", num_before: 20, num_after: 0, narrow: near(turn) }),
+  (client) => client.post("/users/me/presence", { status: "active" }),
+  (client) => client.get("/users/me/subscriptions"),
+];
+
+function near(turn: number): readonly object[] {
+  return [
+    { operator: "channel", operand: "general" },
+    { operator: "topic", operand: `t${turn % 50}` },
+  ];
+}
+
+function rssMib(pid: number): number {
+  const line = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
+  return Number(line?.[1] ?? 0) / 1024;
+}
+
+export async function soak(options: SoakOptions): Promise<SoakReport> {
+  const { owner, pid, minutes } = options;
+  let turn = 0;
+  let refused = 0;
+  const latencies: number[] = [];
+  const act = async () => {
+    const deed = deeds[turn % deeds.length];
+    const begun = performance.now();
+    const answer = await deed?.(owner, turn++);
+    latencies.push(performance.now() - begun);
+    if (answer?.status !== 200) refused++;
+  };
+  const burst = async (count: number) => {
+    let left = count;
+    const lane = async () => {
+      while (left-- > 0) await act();
+    };
+    await Promise.all(Array.from({ length: lanes }, lane));
+  };
+  await burst(options.burst);
+  const begun = performance.now();
+  await burst(options.burst);
+  const perSecond = (options.burst / (performance.now() - begun)) * 1000;
+  const seconds = minutes === null ? 0 : minutes * 60;
+  const count = minutes === null ? options.requests : Math.ceil((perSecond / 2) * seconds);
+  const started = performance.now();
+  const samples: Sample[] = [];
+  const pending = new Set<Promise<void>>();
+  latencies.length = 0;
+  for (let sent = 0; sent < count; sent++) {
+    const dueMs = minutes === null ? 0 : (sent / count) * seconds * 1000;
+    const waitMs = dueMs - (performance.now() - started);
+    if (waitMs > 1) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    if (pending.size >= lanes) await Promise.race(pending);
+    const one: Promise<void> = act().finally(() => pending.delete(one));
+    pending.add(one);
+    if ((sent + 1) % Math.ceil(count / options.samples) !== 0) continue;
+    const taken = latencies.splice(0);
+    const sample = {
+      atS: (performance.now() - started) / 1000,
+      rssMib: rssMib(pid),
+      p50Ms: percentile(taken, 0.5),
+      p99Ms: percentile(taken, 0.99),
+    };
+    samples.push(sample);
+    options.onSample?.(sample);
+  }
+  await Promise.all(pending);
+  return reportOf(samples, turn, refused);
+}

@@ -1,0 +1,35 @@
+/**
+ * Uploaded files over a restart (architecture, Files): what a crash leaves between a file and its claim is swept, what is claimed
+ * stays.
+ */
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { attachmentsOf, fetchFile, linkTo, uploaded } from "../support/attachments.ts";
+import { createChannel, realmOf } from "../support/conversation.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+
+t.test("[M3, architecture Files] after a crash, files that no row claims are swept, claimed ones stay", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startTestServer(t, { dataDir });
+  const { owner } = first;
+  await createChannel(owner, "papers", [owner]);
+  const [linked, unused] = [await uploaded(owner, "linked"), await uploaded(owner, "unused")];
+  await owner.say("papers", "files", linkTo(linked));
+  const listed = await attachmentsOf(owner);
+  await first.stop();
+  const folder = join(dataDir, "realms", "1", "files", "uploads");
+  const orphan = "0".repeat(32);
+  // Killed while it came, and killed between its rename and its turn.
+  for (const name of [`${orphan}.bin`, `${"1".repeat(32)}.bin.part`]) writeFileSync(join(folder, name), "orphan");
+  const second = await startTestServer(t, { dataDir });
+  const again = await second.person("anybody");
+  while (existsSync(join(folder, `${orphan}.bin`))) await again.get("/users/me");
+  await realmOf(second).files.idle();
+  t.equal(readdirSync(folder).length, 2);
+  t.equal(realmOf(second).files.bytes, "linked".length + "unused".length);
+  t.equal((await fetchFile(again, linked.url)).bytes.toString(), "linked");
+  t.equal((await fetchFile(again, unused.url)).status, 404);
+  t.strictSame(realmOf(second).view.counter("attachmentBytes"), 12);
+  t.equal(listed.length, 2);
+});

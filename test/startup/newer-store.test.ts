@@ -1,0 +1,51 @@
+/** Data of a newer program (issue "Proof that nothing is lost", Faults for real): refused in one line, and left as it is. */
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { open } from "lmdb";
+import t from "tap";
+import { openEnvironment } from "../../src/store/environment.ts";
+import { storeVersion } from "../../src/store/migrations.ts";
+import { startProgram } from "../support/process.ts";
+import { temporaryFolder } from "../support/server.ts";
+
+async function setRootVersion(dataDir: string, version: number): Promise<void> {
+  const root = open<unknown, string[]>({ path: join(dataDir, "root"), encoding: "json" });
+  root.putSync(["version"], version);
+  await root.close();
+}
+
+async function setRealmVersion(dataDir: string, version: number): Promise<void> {
+  const environment = openEnvironment(join(dataDir, "realms", "1"));
+  environment.transaction(() => {
+    environment.put("meta", "version", { value: version });
+  });
+  await environment.close();
+}
+
+function digest(file: string): string {
+  return createHash("sha256").update(readFileSync(file)).digest("hex");
+}
+
+t.test("[start-up] a store of a newer version is refused with one line, whichever part of it is newer", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const { program } = await startProgram(t, dataDir);
+  t.equal((await program.end("SIGTERM")).code, 0);
+  const newer = (what: string) =>
+    new RegExp(`: colloquy: ${what} has version 99, this program knows ${storeVersion}: use the newer program\n$`);
+  const isUntouched = async (part: string, what: string) => {
+    const before = digest(join(dataDir, part, "data.mdb"));
+    await t.rejects(startProgram(t, dataDir), newer(what));
+    t.equal(digest(join(dataDir, part, "data.mdb")), before, `${part} is as it was`);
+  };
+
+  await setRealmVersion(dataDir, 99);
+  await isUntouched("realms/1", "an organization's data");
+  await setRootVersion(dataDir, 99);
+  await isUntouched("root", "the data");
+
+  await setRealmVersion(dataDir, storeVersion);
+  await setRootVersion(dataDir, storeVersion);
+  const again = await startProgram(t, dataDir);
+  t.equal((await again.owner.get("/users/me")).status, 200);
+});

@@ -1,0 +1,41 @@
+/**
+ * A copy of the program with something broken on purpose: a test that cannot find the fault proves nothing (positive control).
+ * Needs `node_modules` only by a link.
+ */
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { checkout } from "./process.ts";
+import { type Teardown, temporaryFolder } from "./server.ts";
+
+export interface Breakage {
+  /** From the checkout on. */
+  readonly file: string;
+  /** Must be there exactly once: a breakage that misses would prove nothing. */
+  readonly from: string;
+  readonly to: string;
+}
+
+const parts = [
+  "src",
+  "actors",
+  "schemas",
+  "package.json",
+  "package-lock.json",
+  "tsconfig.json",
+  "build.mjs",
+  "start.mjs",
+];
+
+/** @returns its folder, for `cwd` */
+export function brokenCheckout(t: Teardown, breakages: readonly Breakage[]): string {
+  const folder = temporaryFolder(t);
+  for (const part of parts) cpSync(join(checkout, part), join(folder, part), { recursive: true });
+  symlinkSync(join(checkout, "node_modules"), join(folder, "node_modules"));
+  for (const { file, from, to } of breakages) {
+    const path = join(folder, file);
+    const pieces = readFileSync(path, "utf8").split(from);
+    if (pieces.length !== 2) throw new Error(`${JSON.stringify(from)} is ${pieces.length - 1} times in ${file}`);
+    writeFileSync(path, pieces.join(to));
+  }
+  return folder;
+}

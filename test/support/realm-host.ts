@@ -1,0 +1,51 @@
+/** A data folder with two realms, and the host that opens them: the default one at once, the second when something is due. */
+import { copyFileSync, mkdirSync } from "node:fs";
+import { RealmHost, realmFolder } from "../../src/runtime/realm-host.ts";
+import { RootStore } from "../../src/store/root.ts";
+import type { ManualClock } from "./manual-clock.ts";
+import { type Teardown, temporaryFolder } from "./server.ts";
+
+export interface TwoRealms {
+  readonly clock: ManualClock;
+  /** Folders of the default realm and of the second one, as a crash leaves them. */
+  readonly folders: readonly [string, string];
+  /** What the root says of the second one. */
+  readonly dueHint: number | null;
+}
+
+export function hostOfTwo(t: Teardown, { clock, folders, dueHint }: TwoRealms) {
+  const dataDir = temporaryFolder(t);
+  const root = RootStore.open(dataDir);
+  t.teardown(() => root.close());
+  for (const [index, folder] of folders.entries()) {
+    const id = index + 1;
+    mkdirSync(realmFolder(dataDir, id), { recursive: true });
+    copyFileSync(`${folder}/data.mdb`, `${realmFolder(dataDir, id)}/data.mdb`);
+    root.putRealm({ id, label: id === 1 ? "" : "two", hosts: [], createdAt: 0, dueHint: id === 1 ? null : dueHint });
+  }
+  const host = new RealmHost({
+    dataDir,
+    root,
+    clock,
+    alarm: {
+      bug: () => undefined,
+      fatal: (error) => {
+        throw error;
+      },
+    },
+    acceptsWrites: () => true,
+    onOpen: () => undefined,
+  });
+  let isClosed = false;
+  const close = async () => {
+    if (!isClosed) await host.close();
+    isClosed = true;
+  };
+  t.teardown(close);
+  host.openDue();
+  return { host, root, close };
+}
+
+export function openFolders(host: RealmHost): number {
+  return [...host.openRealms].length;
+}

@@ -1,0 +1,137 @@
+/**
+ * The far end of outgoing webhooks: a real HTTP server that answers as a test wants, and bots whose messages go there. Waiting is
+ * waiting for a request or a message to arrive.
+ */
+import { once } from "node:events";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { WebhookDeliveryRecord } from "../../schemas/records.ts";
+import { type MadeBot, makeBot } from "./bots.ts";
+import type { Client, Params } from "./client.ts";
+import { realmOf } from "./conversation.ts";
+import type { Teardown, TestServer } from "./server.ts";
+
+export interface Called {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+
+/** How a request is answered; what it does not end stays open. */
+export type Behaviour = (response: ServerResponse, called: Called) => void;
+
+/** A success with JSON. */
+export function answer(body: unknown): Behaviour {
+  return (response) => response.end(JSON.stringify(body));
+}
+
+export function status(code: number, headers: Readonly<Record<string, string>> = {}, text = ""): Behaviour {
+  return (response) => response.writeHead(code, headers).end(text);
+}
+
+export function raw(text: string): Behaviour {
+  return (response) => response.end(text);
+}
+
+export const hang: Behaviour = () => undefined;
+
+export const hangUp: Behaviour = (response) => response.socket?.destroy();
+
+export class Receiver {
+  readonly calls: Called[] = [];
+  /** What comes first is answered first; when none is left, by `usual`. */
+  readonly next: Behaviour[] = [];
+  usual: Behaviour;
+  port = 0;
+  /** Connections so far. */
+  connections = 0;
+  readonly #open = new Set<ServerResponse>();
+  readonly #waiters: (() => void)[] = [];
+
+  private constructor(usual: Behaviour) {
+    this.usual = usual;
+  }
+
+  static async start(t: Teardown, usual: Behaviour = answer({}), host = "127.0.0.1"): Promise<Receiver> {
+    const receiver = new Receiver(usual);
+    const server = createServer((request, response) => {
+      const chunks: Buffer[] = [];
+      receiver.#open.add(response);
+      response.on("error", () => undefined);
+      response.on("close", () => {
+        receiver.#open.delete(response);
+        receiver.#wake();
+      });
+      request.on("error", () => undefined);
+      request.on("data", (chunk: Buffer) => chunks.push(chunk));
+      request.on("end", () => {
+        const text = Buffer.concat(chunks).toString("utf8");
+        const called = { path: request.url ?? "", headers: request.headers, text };
+        receiver.calls.push(called);
+        (receiver.next.shift() ?? receiver.usual)(response, called);
+        receiver.#wake();
+      });
+    });
+    server.on("connection", () => {
+      receiver.connections++;
+    });
+    server.listen(0, host);
+    await once(server, "listening");
+    receiver.port = (server.address() as AddressInfo).port;
+    t.teardown(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return receiver;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/hook`;
+  }
+
+  /** Requests that have no end yet. */
+  get open(): number {
+    return this.#open.size;
+  }
+
+  #wake(): void {
+    for (const waiter of this.#waiters.splice(0)) waiter();
+  }
+
+  async until(condition: () => boolean): Promise<void> {
+    while (!condition()) await new Promise<void>((resolve) => this.#waiters.push(resolve));
+  }
+
+  /** The n-th request, past or future, from 1. */
+  async call(number: number): Promise<Called> {
+    await this.until(() => this.calls.length >= number);
+    return this.calls[number - 1] as Called;
+  }
+
+  /** Its body as JSON. */
+  // biome-ignore lint/suspicious/noExplicitAny: payloads are compared as wholes, their shape is what tests find out
+  async payload(number: number): Promise<any> {
+    return JSON.parse((await this.call(number)).text);
+  }
+
+  /** Answers what hangs. */
+  release(behaviour: Behaviour): void {
+    const called = { path: "", headers: {}, text: "" };
+    for (const response of [...this.#open]) behaviour(response, called);
+  }
+}
+
+/** An outgoing webhook bot; its name is "The <name>". */
+export function webhookBot(owner: Client, name: string, url: string, more: Params = {}): Promise<MadeBot> {
+  return makeBot(owner, name, { bot_type: 3, payload_url: url, ...more });
+}
+
+/** Receivers of tests are on this machine. */
+export const privateAllowed = { environment: { OUTGOING_WEBHOOK_ALLOW_PRIVATE: "true" } };
+
+/** Rows of messages that wait or are under way. */
+export function pendingWebhooks(server: TestServer): readonly WebhookDeliveryRecord[] {
+  return realmOf(server)
+    .view.rows("webhookDeliveries", { start: [0], limit: 10_000 })
+    .map(({ row }) => row);
+}

@@ -1,0 +1,89 @@
+/** What tests of scheduled messages and reminders need: a server whose time they turn, and people who follow what happens. */
+import type { Environment } from "../../src/store/environment.ts";
+import type { Client, Params } from "./client.ts";
+import { type Event, Follower, personOf, realmOf } from "./conversation.ts";
+import type { ManualClock } from "./manual-clock.ts";
+import { applyScheduled, scheduledPicture, scheduledTypes } from "./mirror-scheduled.ts";
+import { startClockedServer } from "./realtime-clock.ts";
+import type { Teardown, TestServer } from "./server.ts";
+
+/** In seconds; the tests' messages are due then, unless they say otherwise. */
+export const laterS = 3600;
+
+export interface ScheduledStage {
+  readonly server: TestServer;
+  readonly clock: ManualClock;
+  readonly owner: Client;
+  readonly member: Client;
+  readonly other: Client;
+  /** UNIX seconds. */
+  in(seconds: number): number;
+  /** Lets time pass; what fell due is done when this resolves. */
+  pass(seconds: number): Promise<void>;
+}
+
+/** Timers of what is scheduled: mails, about missed messages above all, have theirs, too. */
+export function timersLeft(server: TestServer): number {
+  return timersIn(realmOf(server).environment);
+}
+
+export function timersIn(environment: Environment): number {
+  const types = environment.rows("timers", { limit: 1000 }).map(({ row }) => (row.command as { type: string }).type);
+  return types.filter((type) => !/^(?:missed-messages|mail)\./.test(type)).length;
+}
+
+export async function scheduledStage(t: Teardown): Promise<ScheduledStage> {
+  const { server, clock } = await startClockedServer(t);
+  const [member, other] = [await personOf(server, "member"), await personOf(server, "other")];
+  return {
+    server,
+    clock,
+    owner: server.owner,
+    member,
+    other,
+    in: (seconds) => Math.floor(clock.now() / 1000) + seconds,
+    async pass(seconds) {
+      clock.jump(seconds * 1000);
+      await realmOf(server).dispatcher.idle();
+    },
+  };
+}
+
+/** Schedules and expects it to be taken. @returns the id */
+export async function schedule(client: Client, params: Params): Promise<number> {
+  const answer = await client.post("/scheduled_messages", params);
+  if (answer.status !== 200) throw new Error(`not scheduled: ${JSON.stringify(answer.body)}`);
+  return answer.body.scheduled_message_id;
+}
+
+export async function scheduledOf(client: Client): Promise<Event[]> {
+  return (await client.get("/scheduled_messages")).body.scheduled_messages;
+}
+
+export async function remindersOf(client: Client): Promise<Event[]> {
+  return (await client.get("/reminders")).body.reminders;
+}
+
+/** Follows both lists and messages. */
+export function followLists(client: Client): Promise<Follower> {
+  const types = [...scheduledTypes, "message"];
+  return Follower.of(client, { event_types: types, fetch_event_types: scheduledTypes, apply_markdown: false });
+}
+
+/** What events make of the lists, comparable with what a fresh /register says. */
+export async function listsByEvents(follower: Follower): Promise<Event> {
+  const state = structuredClone(follower.state);
+  for (const event of await follower.settled()) applyScheduled(state, event);
+  return scheduledPicture(state);
+}
+
+export async function freshLists(client: Client): Promise<Event> {
+  const { scheduled_messages, reminders } = await client.register({ fetch_event_types: scheduledTypes });
+  return { scheduled_messages, reminders };
+}
+
+/** The newest messages that a person can read, oldest first, as they were typed. */
+export async function newestOf(client: Client, count: number, narrow: readonly Params[] = []): Promise<Event[]> {
+  const params = { anchor: "newest", num_before: count, num_after: 0, apply_markdown: false, narrow };
+  return (await client.get("/messages", params)).body.messages;
+}
