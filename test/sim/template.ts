@@ -2,11 +2,18 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { limits } from "../../schemas/limits.ts";
 import { commands, generalId, makePeople, openFounded, ownerId } from "../support/runtime.ts";
 import type { Teardown } from "../support/server.ts";
 
 /** The faults are drawn, not the disk's: memory will do, and is faster. */
 const memory = "/dev/shm";
+
+/** The third channel of this organization. */
+const archiveId = 3;
+
+/** More than is marked as read, or left, in one turn: the rest follows in slices, between which anything may happen. */
+const unreadMany = limits.read_rows_inline_max + 20;
 
 export class Template {
   readonly #folder: string;
@@ -24,7 +31,11 @@ export class Template {
     const founded = await openFounded(t);
     const people = await makePeople(founded, 4);
     await founded.ask(commands.createChannel("Sales", [ownerId, ...people]));
+    await founded.ask(commands.createChannel("Archive", [ownerId, ...people]));
     await founded.ask(commands.post("lunch", "welcome", ownerId, generalId));
+    for (let post = 0; post < unreadMany; post++) {
+      await founded.ask(commands.post("minutes", `minute ${post}`, ownerId, archiveId));
+    }
     await founded.idle();
     return new Template(founded.folder, runs);
   }
