@@ -291,6 +291,8 @@ export const limits = {
   sockets_per_user_max: 100,
   sockets_max: 200_000,
   socket_authentication_ms_max: 5000,
+  /** Texts that sockets have alike (program, site, network address) and that are looked up when one opens. */
+  socket_texts_shared_max: 1000,
   socket_heartbeat_s: 30,
   socket_heartbeat_s_min: 4,
   socket_heartbeat_s_max: 600,

@@ -4,7 +4,7 @@
  */
 import { refuse } from "../../schemas/errors.ts";
 import type { Hub } from "../../src/realtime/hub.ts";
-import { type Connection, SocketSession } from "../../src/realtime/socket-session.ts";
+import { type Connection, type SocketHost, SocketSession } from "../../src/realtime/socket-session.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import type { Audience, Posted } from "./audience.ts";
 import type { KnownState } from "./known-state.ts";
@@ -88,20 +88,23 @@ export class VirtualClient {
     const keyHash = [...realm.view.apiKeysOf(this.userId)][0]?.hash ?? `key-of-${this.userId}`;
     this.#isStalled = false;
     this.#bufferedBytes = 0;
-    const session = new SocketSession(this.#connection(), {
+    const host: SocketHost = {
       realm,
       hub,
-      format: "json",
-      client: "sim",
-      siteUrl: "http://localhost",
-      userAgent: "sim",
-      address: "",
       perform: () => ({ status: 404, body: JSON.stringify(refuse.notFound()), headers: [] }),
       verify: () => refuse.notLoggedIn(),
       limitFrame: () => null,
       admit: () => true,
       leave: () => undefined,
-    });
+    };
+    const visitor = {
+      format: "json",
+      client: "sim",
+      siteUrl: "http://localhost",
+      userAgent: "sim",
+      address: "",
+    } as const;
+    const session = new SocketSession(this.#connection(), host, visitor);
     this.#session = session;
     session.start({ caller, keyHash });
     const resume = { type: "resume", ref: "r", queue_id: this.queueId, last_event_id: this.#lastEventId };
@@ -111,7 +114,7 @@ export class VirtualClient {
   #connection(): Connection {
     return {
       send: (data) => this.#take(String(data)),
-      bufferedBytes: () => this.#bufferedBytes,
+      getBufferedAmount: () => this.#bufferedBytes,
       end: (code) => {
         if (this.#world.isDown()) return;
         this.#world.trace(`close ${this.queueId} ${code}`);
