@@ -193,8 +193,9 @@ export class SocketServer {
   async drain(): Promise<void> {
     this.#isDraining = true;
     const sessions = [...this.#sessions];
-    for (let start = 0; start < sessions.length; start += limits.drain_sockets_per_batch) {
-      for (const session of sessions.slice(start, start + limits.drain_sockets_per_batch)) session.drain();
+    const perBatch = Math.max(limits.drain_sockets_per_batch, Math.ceil(sessions.length / limits.drain_batches_max));
+    for (let start = 0; start < sessions.length; start += perBatch) {
+      for (const session of sessions.slice(start, start + perBatch)) session.drain();
       await new Promise<void>((resolve) => {
         this.#options.clock.after(limits.drain_pause_ms, resolve);
       });
