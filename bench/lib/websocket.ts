@@ -59,6 +59,11 @@ export class WebSocketReceiver {
     this.#socket.write(clientFrame(OPCODE.text, Buffer.from(text, "utf8")));
   }
 
+  /** The same of bytes; they are copied. */
+  send(payload: Buffer): void {
+    this.#socket.write(clientFrame(OPCODE.text, payload));
+  }
+
   /** Says goodbye with 1000 and hangs up. */
   close(): void {
     this.#reason = "closed by us";
