@@ -109,7 +109,8 @@ export class Crowd {
   #enter(member: Member, frame: string): Promise<void> {
     const { localAddresses, path, dialect: name = "json" } = this.#receivers;
     const dialect = dialects[name];
-    const login = { authorization: member.authorization, register: frame };
+    const login = { authorization: member.authorization, register: frame, index: member.index };
+    const authorization = dialect.usesHeader ? member.authorization : null;
     const localAddress = localAddresses[member.index % localAddresses.length] ?? null;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
@@ -118,7 +119,7 @@ export class Crowd {
       );
       let registered = false;
       const socket = new WebSocketReceiver(
-        { address: this.#address, path, authorization: dialect.usesHeader ? member.authorization : null, localAddress },
+        { address: this.#address, path, authorization, subprotocol: dialect.subprotocol, localAddress },
         {
           onOpen: () => {
             const greeting = dialect.greet(login);

@@ -3,14 +3,17 @@
 
 import type { Response } from "./http-response.ts";
 import { REGISTER_REF } from "./job.ts";
+import { xmpp } from "./xmpp.ts";
 
-/** `json`: frames of JSON, credentials in the handshake's header. `socket.io`: Engine.IO 4 packets around it, credentials in CONNECT. */
-export type DialectName = "json" | "socket.io";
+/** `json`: frames of JSON, credentials in the handshake's header. `socket.io`: Engine.IO 4 packets around it, credentials in CONNECT. `xmpp`: see xmpp.ts. */
+export type DialectName = "json" | "socket.io" | "xmpp";
 
 /** Who logs in: the value that the dialect sends as credentials, and the frame that registers for events. */
 export interface Login {
   readonly authorization: string;
   readonly register: string;
+  /** The number of the socket among those of its kind. */
+  readonly index: number;
 }
 
 /** What a frame before the end of the log-in means. */
@@ -22,6 +25,8 @@ export type Heard =
 export interface Dialect {
   /** Whether the credentials go into the handshake's Authorization header. */
   readonly usesHeader: boolean;
+  /** Named in the handshake, where there is one. */
+  readonly subprotocol: string | null;
   /** What is sent when the socket stands; null: the server speaks first. */
   greet(login: Login): string | null;
   /** Reads a frame of the log-in. Throws with the server's words when it refuses. */
@@ -29,13 +34,14 @@ export interface Dialect {
   /** What a frame that only asks whether one is there is answered with; null for any other. */
   aliveAnswer(bytes: Buffer, from: number, to: number): string | null;
   /** The answer to the one post that is under way; null when the frame is something else. */
-  postAnswer(bytes: Buffer, from: number, to: number): Response | null;
+  postAnswer(bytes: Buffer, from: number, to: number, login: Login): Response | null;
 }
 
 const NOTHING: Heard = { kind: "nothing" };
 
 const json: Dialect = {
   usesHeader: true,
+  subprotocol: null,
   greet: ({ register }) => register,
   hear: (text) => {
     // An event may overtake nothing, but be strict.
@@ -54,6 +60,7 @@ const PING_CODE = PACKET.ping.charCodeAt(0);
 
 const socketIo: Dialect = {
   usesHeader: false,
+  subprotocol: null,
   greet: () => null,
   hear: (text, { authorization }) => {
     if (text.startsWith(PACKET.refusal)) throw new Error(`a connection was refused: ${text}`);
@@ -70,7 +77,7 @@ const socketIo: Dialect = {
   },
 };
 
-export const dialects: Readonly<Record<DialectName, Dialect>> = { json, "socket.io": socketIo };
+export const dialects: Readonly<Record<DialectName, Dialect>> = { json, "socket.io": socketIo, xmpp };
 
 /** The packet of an emitted event that wants an answer, as one of a cycle. */
 export function socketIoPost(event: string, ...values: readonly unknown[]): string {

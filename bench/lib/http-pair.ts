@@ -37,7 +37,7 @@ export function httpPair(context: Context, phase: HttpPhase): Promise<Pair<HttpL
       }),
     peers: {
       among: peers,
-      run: ({ address, watch, posts }) => generate(context, { ...load, address, watch, ...posts(connections) }),
+      run: ({ address, watch, posts }) => generate(context, { ...load, address, watch, ...posts(connections, false) }),
     },
   });
 }

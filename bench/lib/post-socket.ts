@@ -1,7 +1,7 @@
 // A socket that posts: it logs in by its dialect, sends one post at a time and hears the answer among whatever else comes. For a
 // crew it is a connection like one of HTTP.
 
-import type { Dialect } from "./dialect.ts";
+import type { Dialect, Login } from "./dialect.ts";
 import type { Address, ConnectionEvents } from "./http-connection.ts";
 import type { PostSockets } from "./job.ts";
 import { WebSocketReceiver } from "./websocket.ts";
@@ -10,7 +10,7 @@ export class PostSocket {
   readonly #socket: WebSocketReceiver;
   readonly #events: ConnectionEvents;
   readonly #dialect: Dialect;
-  readonly #login: { readonly authorization: string; readonly register: string };
+  readonly #login: Login;
   #stands = false;
 
   constructor(
@@ -25,10 +25,14 @@ export class PostSocket {
     const { address, dialect, sockets, index } = options;
     this.#events = events;
     this.#dialect = dialect;
-    this.#login = { authorization: sockets.authorizations[index % sockets.authorizations.length] ?? "", register: "" };
+    this.#login = {
+      authorization: sockets.authorizations[index % sockets.authorizations.length] ?? "",
+      register: "",
+      index,
+    };
     const authorization = dialect.usesHeader ? this.#login.authorization : null;
     this.#socket = new WebSocketReceiver(
-      { address, path: sockets.path, authorization, localAddress: null },
+      { address, path: sockets.path, authorization, subprotocol: dialect.subprotocol, localAddress: null },
       {
         onOpen: () => {
           const greeting = dialect.greet(this.#login);
@@ -54,7 +58,7 @@ export class PostSocket {
     if (alive !== null) {
       this.#socket.sendText(alive);
     } else if (this.#stands) {
-      const answer = this.#dialect.postAnswer(bytes, from, to);
+      const answer = this.#dialect.postAnswer(bytes, from, to, this.#login);
       if (answer !== null) this.#events.onResponse(answer);
     } else {
       this.#logIn(bytes.toString("utf8", from, to));

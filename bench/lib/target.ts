@@ -177,7 +177,8 @@ function readServerPid(dataFolder: string): number | null {
   }
 }
 
-function findFreePort(): Promise<number> {
+/** A TCP port of this machine that nobody has just now. */
+export function findFreePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once("error", reject);

@@ -1,11 +1,13 @@
 // The table of peers, and the start of those that were asked for: what is not installed is skipped with a line that says so.
 
+import { ejabberd } from "./ejabberd-peer.ts";
 import { nodePeer } from "./node-peer.ts";
 import type { PeerKind, PeerName } from "./peer.ts";
 
 export const peerKinds: Readonly<Record<PeerName, PeerKind>> = {
   fastify: nodePeer("fastify"),
   socketio: nodePeer("socketio"),
+  ejabberd,
 };
 
 /** The line for a peer that cannot take part; null when it can. */

@@ -5,7 +5,7 @@ import type { HttpLoadJob, Receivers } from "../lib/job.ts";
 import type { Target } from "../lib/target.ts";
 import type { Workspace } from "../lib/workspace.ts";
 
-export const PEER_NAMES = ["fastify", "socketio"] as const;
+export const PEER_NAMES = ["fastify", "socketio", "ejabberd"] as const;
 export type PeerName = (typeof PEER_NAMES)[number];
 
 /** How posts are put to a peer: what is sent, and over what. */
@@ -15,8 +15,8 @@ export interface Peer extends Target {
   readonly label: PeerName;
   /** Its parts with their versions, for the report. */
   readonly about: string;
-  /** Messages of the same sizes as ours get, to one channel of which all accounts are members. */
-  posts(connections: number): Posts;
+  /** Messages of the same sizes as ours get, to one channel of which all accounts are members; `isHeard`: by receivers beside. */
+  posts(connections: number, isHeard: boolean): Posts;
   /** Sockets that hear of each message in that channel. */
   receivers(count: number): Receivers;
   /** The content of the newest message, as the peer tells it to who asks. */

@@ -1,4 +1,4 @@
-// A PostgreSQL cluster of a peer's own, from the Debian package: made in an empty folder, started without a network, ended and removed
+// A PostgreSQL cluster of a peer's own, from the Debian package: made in an empty folder, started on a socket there, ended and removed
 // with the peer. Its settings are those of the package; that a commit is on disk before it is answered is said once more in words.
 // PostgreSQL refuses to run as root: then it runs as the account `postgres`, which the package makes.
 
@@ -13,7 +13,7 @@ import type { Workspace } from "../lib/workspace.ts";
 const PACKAGE_FOLDER = "/usr/lib/postgresql";
 const ACCOUNT = "postgres";
 const PROBE_MS = 20;
-/** Names the socket's file: nothing listens on the network. */
+/** Names the socket's file where nothing listens on the network. */
 const PORT = 5432;
 const USER = "bench";
 
@@ -27,6 +27,8 @@ const SETTINGS = {
 
 export interface Database {
   readonly pid: number;
+  /** Its folder for the programs that come with it (psql). */
+  readonly programs: string;
   /** Variables by which PostgreSQL's clients find it. */
   readonly environment: Readonly<Record<string, string>>;
   readonly version: string;
@@ -43,8 +45,8 @@ export function postgresPrograms(): string | null {
   return newest === undefined ? null : join(PACKAGE_FOLDER, newest, "bin");
 }
 
-/** Makes a cluster and starts it. Rejects with the end of its output when it does not come up. */
-export async function startDatabase(workspace: Workspace): Promise<Database> {
+/** Makes a cluster and starts it; with a port it is on the loopback interface, too, for clients that know no unix socket. Rejects with the end of its output when it does not come up. */
+export async function startDatabase(workspace: Workspace, tcpPort: number | null = null): Promise<Database> {
   const programs = postgresPrograms();
   if (programs === null) throw new Error("PostgreSQL is not installed");
   const account = accountFor(ACCOUNT);
@@ -57,10 +59,12 @@ export async function startDatabase(workspace: Workspace): Promise<Database> {
     chmodSync(workspace.folder, 0o711);
     for (const path of [folder, data]) chownSync(path, account.uid, account.gid);
   }
-  const socket = join(folder, `.s.PGSQL.${PORT}`);
+  const port = String(tcpPort ?? PORT);
+  const socket = join(folder, `.s.PGSQL.${port}`);
   if (Buffer.byteLength(socket) > UNIX_PATH_BYTES_MAX) throw new Error(`the path of the socket is too long: ${socket}`);
   initialize({ programs, data, folder, account });
-  const settings = { ...SETTINGS, unix_socket_directories: folder };
+  const network = tcpPort === null ? {} : { listen_addresses: "127.0.0.1", port: String(tcpPort) };
+  const settings = { ...SETTINGS, ...network, unix_socket_directories: folder };
   const child = new Child({
     command: join(programs, "postgres"),
     arguments: ["-D", data, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])],
@@ -74,7 +78,8 @@ export async function startDatabase(workspace: Workspace): Promise<Database> {
   await waitUntilReady(child, join(data, "postmaster.pid"));
   return {
     pid: child.pid,
-    environment: { PGHOST: folder, PGPORT: String(PORT), PGUSER: USER, PGDATABASE: "postgres" },
+    programs,
+    environment: { PGHOST: folder, PGPORT: port, PGUSER: USER, PGDATABASE: "postgres" },
     version: readFileSync(join(data, "PG_VERSION"), "utf8").trim(),
     death: () => child.death,
     stop: () => child.stop(),

@@ -94,7 +94,7 @@ async function run(context: Context): Promise<Outcome> {
           generate(context, {
             ...load,
             ...way(ratePerSecond),
-            ...posts(POSTS_AT_ONCE),
+            ...posts(POSTS_AT_ONCE, true),
             address,
             watch,
             receivers: { ...listeners(settings.connections), localAddresses },
