@@ -4,7 +4,7 @@
 import { escapeHtml } from "./escape-html.ts";
 import { plot } from "./plot.ts";
 import { isMeasured, type Measure, peersIn, type Report, type ScenarioResult } from "./result.ts";
-import { formatSpread } from "./text-report.ts";
+import { cellsOf, columnsOf } from "./text-report.ts";
 
 const STYLE = `
 :root{color-scheme:light dark;--ours:#0a6ebd;--floor:#8a8f98;--peer-1:#c2701c;--peer-2:#7a4bb5;--peer-3:#2e8b57;--line:#c9ccd1;--bad:#c0392b}
@@ -47,9 +47,10 @@ function formatScenario(result: ScenarioResult): string {
   const failed = result.checks.filter((check) => !check.ok);
   const size = `connections ${settings.connections}, ${settings.durationSeconds} s x ${settings.runs} runs after ${settings.warmupSeconds} s of warm-up; floor ${result.floorProgram}`;
   const peers = peersIn(result.measures);
-  const head = ["", "ours", "floor", "ratio", ...peers.flatMap((name) => [name, `ours / ${name}`])];
   return `<h2>${escapeHtml(result.scenario)}</h2><p>${escapeHtml(result.summary)}</p><p class="small">${escapeHtml(size)}</p>
-<div class="wide"><table><tr>${head.map((cell) => `<th>${escapeHtml(cell)}</th>`).join("")}</tr>
+<div class="wide"><table><tr>${columnsOf(peers)
+    .map((cell) => `<th>${escapeHtml(cell)}</th>`)
+    .join("")}</tr>
 ${result.measures
   .filter(isMeasured)
   .map((measure) => formatMeasure(measure, peers))
@@ -60,16 +61,9 @@ ${result.notes.map((note) => `<p class="small">${escapeHtml(note)}</p>`).join("\
 }
 
 function formatMeasure(measure: Measure, peers: readonly string[]): string {
-  const cells = [
-    formatSpread(measure.ours, measure.unit),
-    formatSpread(measure.floor, measure.unit),
-    formatSpread(measure.ratio, ""),
-    ...peers.flatMap((name) => {
-      const { value = null, ratio = null } = measure.peers?.[name] ?? {};
-      return [formatSpread(value, measure.unit), formatSpread(ratio, "")];
-    }),
-  ];
   const hint = measure.better === "higher" ? "more is better" : "less is better";
   const title = `${escapeHtml(measure.title)} <span class="small">(${hint})</span>`;
-  return `<tr><td>${title}</td>${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join("")}</tr>`;
+  return `<tr><td>${title}</td>${cellsOf(measure, peers)
+    .map((cell) => `<td>${escapeHtml(cell)}</td>`)
+    .join("")}</tr>`;
 }

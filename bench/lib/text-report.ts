@@ -17,8 +17,7 @@ function formatScenario(result: ScenarioResult): string[] {
   const { connections, durationSeconds, runs } = result.settings;
   const size = `connections ${connections}, ${durationSeconds} s x ${runs} runs, took ${result.tookSeconds.toFixed(0)} s`;
   const peers = peersIn(result.measures);
-  const head = ["", "ours", "floor", "ratio", ...peers.flatMap((name) => [name, `ours / ${name}`])];
-  const rows = [head, ...result.measures.filter(isMeasured).map((measure) => rowOf(measure, peers))];
+  const rows = [columnsOf(peers), ...result.measures.filter(isMeasured).map((measure) => rowOf(measure, peers))];
   return [
     `${result.scenario}: ${result.summary}`,
     `  ${size}; floor ${result.floorProgram}`,
@@ -28,10 +27,19 @@ function formatScenario(result: ScenarioResult): string[] {
   ];
 }
 
+/** Heads of the columns of a table of measures. */
+export function columnsOf(peers: readonly string[]): string[] {
+  return ["", "ours", "floor", "ratio", ...peers.flatMap((name) => [name, `ours / ${name}`])];
+}
+
 function rowOf(measure: Measure, peers: readonly string[]): string[] {
-  const unit = measure.unit;
+  return [measure.title, ...cellsOf(measure, peers)];
+}
+
+/** What stands below the heads, but the first. */
+export function cellsOf(measure: Measure, peers: readonly string[]): string[] {
+  const { unit } = measure;
   return [
-    measure.title,
     formatSpread(measure.ours, unit),
     formatSpread(measure.floor, unit),
     formatSpread(measure.ratio, ""),

@@ -5,7 +5,7 @@
  */
 import { createHash, randomBytes } from "node:crypto";
 
-/** Connections to the database: more did not make a post quicker on two cores. */
+/** Connections to the database, the same for all peers; twice the default of `pg`. */
 const POOL_SIZE = 20;
 const PAGE_MESSAGES_MAX = 100;
 
