@@ -50,7 +50,7 @@ const broken: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom("x", "🍎", "\u0000").map((character) => character.repeat(3000)),
 );
 
-type Fields = readonly (readonly [name: string, value: string])[];
+export type Fields = readonly (readonly [name: string, value: string])[];
 
 function textOf(declared: Plain, value: unknown): string {
   return typeof value === "string" && wireOf(declared as never) !== "json" ? value : (JSON.stringify(value) ?? "");
@@ -78,7 +78,8 @@ function badField(name: string, schema: Plain): Field {
 /** An operation with very many parameters is asked with a few of them at a time. */
 const fieldsMax = 6;
 
-function fieldsOf(endpoint: Endpoint): fc.Arbitrary<Fields> {
+/** Parameters as text: all fit, or all but one, or none. */
+export function fieldsOf(endpoint: Endpoint): fc.Arbitrary<Fields> {
   const schemas = Object.entries(JSON.parse(JSON.stringify(endpoint.params)) as Record<string, Plain>);
   const named = (endpoint.paramsSchema as { required?: readonly string[] }).required ?? [];
   const hasDefault = (name: string) => (endpoint.params[name] as { default?: unknown }).default !== undefined;
