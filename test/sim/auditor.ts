@@ -21,6 +21,9 @@ export interface Request {
 /** Messages of the workload begin with a word that nothing else begins with. */
 const tokenShape = /^t\d+\b/;
 
+/** What D25 says of 429 and 5xx: nothing was decided, and who repeats the request is answered anew. */
+const neverKept = new Set(["RATE_LIMIT_HIT", "INTERNAL_SERVER_ERROR", "STORE_REFUSES_WRITES", "OVERLOADED"]);
+
 /** Whoever is not to be told any more needs no timer. */
 const takeTimersBack = new Set(["scheduled-messages.update", "scheduled-messages.remove", "reminders.remove"]);
 
@@ -72,9 +75,7 @@ export class Auditor {
       if (first !== again) this.report(`[D25] ${command.type} was answered ${again} when repeated, ${first} before`);
       return;
     }
-    if (claim !== null && !["INTERNAL_SERVER_ERROR", "STORE_REFUSES_WRITES", "OVERLOADED"].includes(code)) {
-      this.#kept.set(nameOf(claim), JSON.stringify(result));
-    }
+    if (claim !== null && !neverKept.has(code)) this.#kept.set(nameOf(claim), JSON.stringify(result));
     if (result.kind !== "ok") return;
     this.facts.acknowledged(command, result.answer);
     if (command.type === "scheduled-messages.add") this.#schedule(command, result.answer);
