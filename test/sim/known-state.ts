@@ -90,12 +90,13 @@ export class KnownState {
   difference(realm: Realm, replica: Replica): string | null {
     const state = stateOf(realm, this.#userId);
     if (state === null || this.#mirror === null) return null;
-    const current = JSON.parse(JSON.stringify(state));
+    const current = this.#mirror.asKnowable(JSON.parse(JSON.stringify(state)));
     const fresh = { ...pictureOf(current), ...listsPicture(current) };
     const known = { ...this.#mirror.picture(), ...listsPicture(this.#mirror.state) };
     for (const [part, expected] of Object.entries(fresh)) {
       if (!compared.has(part) || (part === "flags" && isReadStateUnderWay(replica))) continue;
       const [one, other] = [sorted(known[part]), sorted(expected)];
+      if (one !== other && process.env["SIMTRACE"]) process.stderr.write(`DIFF ${part}\n KNOWN ${one}\n IS ${other}\n`);
       if (one !== other) return `${part} is known as ${around(one, other)}, is ${around(other, one)}`;
     }
     return null;
