@@ -28,6 +28,8 @@ export class Audience {
   readonly #members = new Map<number, Set<number>>();
   readonly #everMembers = new Map<number, Set<number>>();
   readonly #posted = new Map<number, Posted>();
+  /** The same by message, where it stayed where it was posted until its turn was on disk. */
+  readonly #postedAs = new Map<number, Posted>();
   /** Durable events, by position. */
   readonly #committed: Committed[] = [];
 
@@ -60,6 +62,7 @@ export class Audience {
       const message = event.type === "message" ? this.#posting(event, writes) : null;
       if (message === null) continue;
       this.#posted.set(event.position, message);
+      if (message.owedTo === message.userIds) this.#postedAs.set(message.messageId, message);
       posted.push(message);
     }
     return posted.map((message) => ({ ...message, owedTo: this.#still(message) }));
@@ -114,6 +117,10 @@ export class Audience {
 
   posting(position: number): Posted | undefined {
     return this.#posted.get(position);
+  }
+
+  postedAs(messageId: number): Posted | undefined {
+    return this.#postedAs.get(messageId);
   }
 
   /** The durable event of which an id is a piece, or null: there is none on disk. */

@@ -39,6 +39,8 @@ export interface MachineOptions {
   /** A command threw, or what it brought about. */
   readonly bug: (error: unknown, command: Command | null) => void;
   readonly departed: (hub: Hub, userId: number) => void;
+  /** The loop has a moment for others: reads run then. */
+  readonly betweenTurns: () => Promise<void>;
   readonly report: (problem: string) => void;
 }
 
@@ -176,6 +178,7 @@ export class Machine {
       const hasWork = clock.hasWork;
       this.guard(() => clock.pass());
       await nextPass();
+      if (hasWork && !this.#isDown) await this.#options.betweenTurns();
       quiet = hasWork || clock.hasWork ? 0 : quiet + 1;
       if (passes > passes_max) {
         this.#options.report("the server never comes to rest");

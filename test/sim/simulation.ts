@@ -17,7 +17,9 @@ import { DrawnFaults } from "./fault-plan.ts";
 import type { StoreFault } from "./faulty-store.ts";
 import { type Breakage, Machine } from "./machine.ts";
 import { Random } from "./random.ts";
+import { Reads } from "./reads.ts";
 import { Replica } from "./replica.ts";
+import { Sight } from "./sight.ts";
 import { World } from "./world.ts";
 
 /** Faults that are not the store's. */
@@ -56,6 +58,8 @@ export interface RunResult {
   readonly commands: number;
   readonly events: number;
   readonly factsChecked: number;
+  /** GET /messages, compared. */
+  readonly reads: number;
   readonly crashes: number;
   readonly answers: ReadonlyMap<string, number>;
   readonly faults: ReadonlyMap<FaultKind, number>;
@@ -64,6 +68,8 @@ export interface RunResult {
 }
 
 const stepsBetweenChecks = 25;
+/** Of the passes of the loop in which a turn ran. */
+const readsPerPass = 0.15;
 /** Repetitions are drawn from so many requests. */
 const remembered_max = 20;
 
@@ -77,6 +83,7 @@ export class Simulation {
   readonly #plan: DrawnFaults;
   readonly #machine: Machine;
   readonly #crowd: Crowd;
+  readonly #reads: Reads;
   readonly #hash = createHash("sha256");
   readonly #faults = new Map<FaultKind, number>();
   readonly #types = new Set<string>();
@@ -110,11 +117,19 @@ export class Simulation {
         for (const posted of this.#auditor.committed(writes)) this.#crowd.owe(posted);
       },
       bug: (error, command) => this.#bug(error, command),
+      betweenTurns: () => this.#readNow(),
       departed: (hub, userId) => this.#crowd.departed(hub, userId),
       report: (problem) => this.#auditor.report(problem),
     });
     this.#world = new World(this.#random, this.#replica, () => this.#machine.clock.now());
     this.#catalogue = new Catalogue(this.#world);
+    this.#reads = new Reads({
+      sight: new Sight(this.#replica, this.#auditor.audience),
+      replica: this.#replica,
+      world: () => this.#world,
+      report: (problem) => this.#auditor.report(problem),
+      trace: (text) => this.#trace(text),
+    });
     this.#crowd = new Crowd({
       audience: this.#auditor.audience,
       replica: this.#replica,
@@ -190,6 +205,7 @@ export class Simulation {
       commands: this.#sent,
       events: this.#crowd.received,
       factsChecked: this.#auditor.facts.checked,
+      reads: this.#reads.count,
       crashes: this.#crashes,
       answers: this.#answers,
       faults: this.#faults,
@@ -228,6 +244,10 @@ export class Simulation {
         this.#met("restart");
         await this.#machine.stop();
     }
+  }
+
+  async #readNow(): Promise<void> {
+    if (!this.#hasProblem && this.#random.chance(readsPerPass)) await this.#reads.one(this.#machine.realm);
   }
 
   #batch(): void {
