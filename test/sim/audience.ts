@@ -28,7 +28,7 @@ export class Audience {
   readonly #members = new Map<number, Set<number>>();
   readonly #everMembers = new Map<number, Set<number>>();
   readonly #posted = new Map<number, Posted>();
-  /** The same by message, where it stayed where it was posted until its turn was on disk. */
+  /** The same by message, where nobody came or went in its turn, and it stayed where it was posted. */
   readonly #postedAs = new Map<number, Posted>();
   /** Durable events, by position. */
   readonly #committed: Committed[] = [];
@@ -41,7 +41,8 @@ export class Audience {
   #follow(channelId: number, userId: number, row: SubscriptionRecord | null): void {
     const members = this.#members.get(channelId) ?? new Set();
     this.#members.set(channelId, members);
-    if (row?.isActive !== true) members.delete(userId);
+    // Whoever is deactivated keeps the subscription, and is not there.
+    if (row?.isActive !== true || row.stays.at(-1)?.leftAtId !== null) members.delete(userId);
     else {
       members.add(userId);
       this.#everMembers.set(channelId, (this.#everMembers.get(channelId) ?? new Set()).add(userId));
@@ -62,7 +63,8 @@ export class Audience {
       const message = event.type === "message" ? this.#posting(event, writes) : null;
       if (message === null) continue;
       this.#posted.set(event.position, message);
-      if (message.owedTo === message.userIds) this.#postedAs.set(message.messageId, message);
+      if (message.owedTo === message.userIds && !changesMembers(message, writes))
+        this.#postedAs.set(message.messageId, message);
       posted.push(message);
     }
     return posted.map((message) => ({ ...message, owedTo: this.#still(message) }));
@@ -134,4 +136,9 @@ export class Audience {
     }
     return this.#committed[low] ?? null;
   }
+}
+
+/** Rows say in what order people came and messages were posted; of one transaction, nobody but they knows. */
+function changesMembers({ channelId }: Posted, writes: readonly Write[]): boolean {
+  return writes.some(({ table, key }) => table === "subscriptions" && (key as [number, number])[0] === channelId);
 }

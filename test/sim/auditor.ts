@@ -6,6 +6,7 @@ import type { Command } from "../../actors/commands.ts";
 import type { AskResult, IdempotencyClaim } from "../../src/runtime/entry.ts";
 import { decodeRow } from "../../src/store/codec.ts";
 import { Audience, type Posted } from "./audience.ts";
+import { Deliveries } from "./deliveries.ts";
 import { Facts } from "./facts.ts";
 import type { Replica, Write } from "./replica.ts";
 
@@ -30,6 +31,7 @@ const takeTimersBack = new Set(["scheduled-messages.update", "scheduled-messages
 export class Auditor {
   readonly audience: Audience;
   readonly facts: Facts;
+  readonly deliveries: Deliveries;
   readonly problems: string[] = [];
   readonly #replica: Replica;
   /** Which message a token came into being with. */
@@ -45,6 +47,7 @@ export class Auditor {
     this.#replica = replica;
     this.audience = new Audience(replica);
     this.facts = new Facts(replica);
+    this.deliveries = new Deliveries(replica, (problem) => this.report(problem));
   }
 
   report(problem: string): void {
@@ -110,6 +113,7 @@ export class Auditor {
       if (write.bytes === null && (write.table === "mailbox" || write.table === "timers"))
         this.#processed(write, writes);
     }
+    this.deliveries.committed(writes, this.#driven);
     this.#driven = [];
     return this.audience.committed(writes);
   }
@@ -143,6 +147,7 @@ export class Auditor {
 
   /** Long after everything was due (M8). */
   overdue(now: number): void {
+    this.deliveries.overdue(now);
     for (const key of this.#replica.keys("timers") as [number, number][]) {
       if (key[0] <= now) this.report(`[M8] timer ${key} is still there at ${now}`);
     }

@@ -16,6 +16,7 @@ import { Crowd } from "./crowd.ts";
 import { DrawnFaults } from "./fault-plan.ts";
 import type { StoreFault } from "./faulty-store.ts";
 import { type Breakage, Machine } from "./machine.ts";
+import { Outside, outsideFaults } from "./outside.ts";
 import { Random } from "./random.ts";
 import { Reads } from "./reads.ts";
 import { Replica } from "./replica.ts";
@@ -30,6 +31,7 @@ export const worldFaults = [
   "slow machine",
   "lost network",
   "stalled reader",
+  ...outsideFaults,
 ] as const;
 export const storeFaults = [
   "crash before commit",
@@ -69,7 +71,7 @@ export interface RunResult {
 
 const stepsBetweenChecks = 25;
 /** Of the passes of the loop in which a turn ran. */
-const readsPerPass = 0.15;
+const readsPerPass = 0.1;
 /** Repetitions are drawn from so many requests. */
 const remembered_max = 20;
 
@@ -84,6 +86,7 @@ export class Simulation {
   readonly #machine: Machine;
   readonly #crowd: Crowd;
   readonly #reads: Reads;
+  readonly #outside: Outside;
   readonly #hash = createHash("sha256");
   readonly #faults = new Map<FaultKind, number>();
   readonly #types = new Set<string>();
@@ -106,6 +109,12 @@ export class Simulation {
       slowed: (fault) => this.#slowed(fault),
       met: (fault) => this.#met(fault.kind),
     });
+    this.#outside = new Outside({
+      random: this.#random,
+      deliveries: this.#auditor.deliveries,
+      met: (fault) => this.#met(fault),
+      trace: (text) => this.#trace(text),
+    });
     this.#machine = new Machine({
       folder: options.folder,
       startedAt: startedAt + 60_000,
@@ -117,6 +126,7 @@ export class Simulation {
         for (const posted of this.#auditor.committed(writes)) this.#crowd.owe(posted);
       },
       bug: (error, command) => this.#bug(error, command),
+      opened: (realm, clock, isUp) => this.#outside.attend(realm, clock, isUp),
       betweenTurns: () => this.#readNow(),
       departed: (hub, userId) => this.#crowd.departed(hub, userId),
       report: (problem) => this.#auditor.report(problem),
@@ -348,6 +358,7 @@ export class Simulation {
   /** Nothing fails any more; everybody comes back, and time goes on until nothing is left to do. */
   async #finish(): Promise<void> {
     this.#plan.isOver = true;
+    this.#outside.isKind = true;
     this.#isDiskFull = false;
     const { clock } = this.#machine;
     clock.lookMs = 0;
