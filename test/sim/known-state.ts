@@ -96,7 +96,6 @@ export class KnownState {
     for (const [part, expected] of Object.entries(fresh)) {
       if (!compared.has(part) || (part === "flags" && isReadStateUnderWay(replica))) continue;
       const [one, other] = [sorted(known[part]), sorted(expected)];
-      if (one !== other && process.env["SIMTRACE"]) process.stderr.write(`DIFF ${part}\n KNOWN ${one}\n IS ${other}\n`);
       if (one !== other) return `${part} is known as ${around(one, other)}, is ${around(other, one)}`;
     }
     return null;

@@ -152,7 +152,6 @@ export class Simulation {
   }
 
   #trace(text: string): void {
-    if (process.env["SIMTRACE"]) process.stderr.write(`${this.#step} ${text}\n`);
     this.#hash.update(text).update("\n");
   }
 
