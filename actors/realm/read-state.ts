@@ -7,7 +7,6 @@ import { limits } from "../../schemas/limits.ts";
 import { messageTraits } from "../../schemas/message-traits.ts";
 import { floorKinds } from "../../schemas/records/read-state.ts";
 import type { MessageRecord, ReadFloorRecord } from "../../schemas/records.ts";
-import { hasReceived } from "../../src/domain/permissions.ts";
 import { type ReadPlace, ReadState, type Seen } from "../../src/domain/read-state.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { CarriedReadState } from "../commands/read-state.ts";
@@ -36,8 +35,7 @@ export function traitsInChannel(traits: number, from: number, to: number): numbe
 export function movedReadState(view: View, { messages, ...move }: MovedMessages): Effect[] {
   const seen = messages.map(({ id, senderId, traits }) => ({ id, senderId, traits }));
   const carried = { ...move, messages: seen, afterUserId: 0, at: nextMark(view) };
-  const isElsewhere = move.from.channelId !== move.to.channelId;
-  if (seen.length === 0 || (!isElsewhere && concerned(view, carried, 1).length === 0)) return [];
+  if (seen.length === 0 || concerned(view, carried, 1).length === 0) return [];
   return [effects.tell(command({ actor: "realm" }, "read-state.carry", carried, null))];
 }
 
@@ -65,11 +63,7 @@ export function carryReadState(_context: unknown, asked: Command<"read-state.car
     const index = view.row("conversationMessages", [params.to.id, before.id]);
     return index === undefined ? [] : [{ before, after: { id: before.id, ...index } }];
   });
-  const all = [
-    takeMark(view),
-    ...userIds.flatMap((userId) => carryFor(view, userId, params, messages)),
-    ...(params.afterUserId === 0 ? tellFormer(view, params, messages) : []),
-  ];
+  const all = [takeMark(view), ...userIds.flatMap((userId) => carryFor(view, userId, params, messages))];
   const last = userIds.at(-1);
   if (userIds.length === limit && last !== undefined) {
     all.push(effects.tell(command(asked.to, "read-state.carry", { ...params, afterUserId: last }, null)));
@@ -114,28 +108,6 @@ function carryFor(view: View, userId: number, move: CarriedReadState, messages: 
     ...noteMarks(view, userId, { newest }),
     ...flagEvents(userId, "add", "read", told),
   ];
-}
-
-/**
- * Who left the channel has read what was in it, and is told so slice by slice, where it is much: a slice does not find what has gone
- * on. Who follows events and sees where it went is told of it here; twice does no harm.
- */
-function tellFormer(view: View, { from, to }: CarriedReadState, messages: readonly MovedMessage[]): Effect[] {
-  if (from.channelId === to.channelId) return [];
-  const place: ReadPlace = { ...to, userIds: null };
-  return [...view.subscriptions.ofChannel(to.channelId)].sort(ascending).flatMap((userId) => {
-    const former = view.queuesOf(userId).size === 0 ? undefined : view.subscriptions.get(userId, from.channelId);
-    if (former === undefined || former.isActive) return [];
-    const state = new ReadState(view, userId);
-    const ids = messages.flatMap(({ after }) =>
-      hasReceived(former.stays, after.id) && state.isRead(after, place) ? after.id : [],
-    );
-    return flagEvents(userId, "add", "read", ids);
-  });
-}
-
-function ascending(one: number, other: number): number {
-  return one - other;
 }
 
 /** In a topic that was made for the messages, the floor of the one that they come from says it all in one row. */
