@@ -7,7 +7,7 @@ import { refuse } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import type { Hub } from "../../src/realtime/hub.ts";
 import { poll } from "../../src/realtime/long-poll.ts";
-import { type Connection, SocketSession } from "../../src/realtime/socket-session.ts";
+import { type Connection, type SocketHost, SocketSession } from "../../src/realtime/socket-session.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import { type Body, callOf, keyHashOf, read } from "./calls.ts";
 
@@ -29,6 +29,14 @@ export interface Caller {
   readonly queueId: string;
 }
 
+const visitor = {
+  format: "json",
+  client: "sim",
+  siteUrl: "http://localhost",
+  userAgent: "sim",
+  address: "",
+} as const;
+
 export class SocketLine implements Line {
   readonly isPushed = true;
   readonly #session: SocketSession;
@@ -36,20 +44,16 @@ export class SocketLine implements Line {
   readonly #credentials: { readonly caller: UserRecord; readonly keyHash: string };
 
   constructor({ realm, hub, user, queueId }: Caller, connection: Connection) {
-    this.#session = new SocketSession(connection, {
+    const host: SocketHost = {
       realm,
       hub,
-      format: "json",
-      client: "sim",
-      siteUrl: "http://localhost",
-      userAgent: "sim",
-      address: "",
       perform: () => ({ status: 404, body: JSON.stringify(refuse.notFound()), headers: [] }),
       verify: () => refuse.notLoggedIn(),
       limitFrame: () => null,
       admit: () => true,
       leave: () => undefined,
-    });
+    };
+    this.#session = new SocketSession(connection, host, visitor);
     this.#queueId = queueId;
     this.#credentials = { caller: user, keyHash: keyHashOf(realm, user.id) };
   }
