@@ -30,7 +30,7 @@ export function contextOf(row: ConversationRecord): TopicContext {
   return { id, channelId, topic, userIds, lastMessageId, renames, movingId };
 }
 
-/** The row of a conversation that has an id. Written out: with a spread it costs 1.5 us, which each post would pay. */
+/** The row of a conversation that has an id. Written out: a spread is copied slowly, and each post would pay for it. */
 export function rowOf(id: number, state: string, version: number, context: TopicContext): ConversationRecord {
   const { channelId, topic, userIds, lastMessageId, renames, movingId } = context;
   return { id, state, version, channelId, topic, userIds, lastMessageId, renames, movingId };
