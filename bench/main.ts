@@ -17,9 +17,12 @@ import type { Scenario, Size } from "./lib/scenario.ts";
 import { formatText } from "./lib/text-report.ts";
 import { openWorkspace } from "./lib/workspace.ts";
 import { readZuliprc } from "./lib/zuliprc.ts";
+import { peerKinds } from "./peers/all.ts";
+import { PEER_NAMES, type PeerName } from "./peers/peer.ts";
 import { scenarios } from "./scenarios/all.ts";
 
 const EXIT = { failed: 1, usage: 2, interrupted: 130 } as const;
+const ALL_PEERS = "all";
 const SEED_DEFAULT = 20_261_121;
 /** Files that a generator or a server has open beside its sockets. */
 const OPEN_FILES_SPARE = 200;
@@ -34,6 +37,7 @@ interface Flags {
   readonly runs?: number;
   readonly size?: Size;
   readonly seed: number;
+  readonly peer: readonly PeerName[];
   readonly json?: string;
   readonly html?: string;
 }
@@ -50,6 +54,11 @@ const command = new Command("bench")
   .option("--runs <n>", "runs of each phase and target", numberUpTo(RUNS_MAX))
   .addOption(new Option("--size <size>", "defaults of everything above").choices(["tiny", "small", "full"]))
   .option("--seed <n>", "seed of everything random", numberUpTo(2 ** 32 - 1), SEED_DEFAULT)
+  .addOption(
+    new Option("--peer <name>", `a peer beside ours: ${PEER_NAMES.join(", ")} or ${ALL_PEERS}; may be repeated`)
+      .argParser(addPeer)
+      .default([]),
+  )
   .option("--json <file>", "write the result as JSON")
   .option("--html <file>", "write the result as one page with plots")
   .exitOverride();
@@ -91,10 +100,13 @@ async function run(chosen: readonly Scenario[], flags: Flags): Promise<number> {
     const revision = readRevision();
     const server = foreignServerOf(flags);
     const results: ScenarioResult[] = [];
+    const peers = flags.peer.map((name) => peerKinds[name]);
     for (const scenario of chosen) {
       const overrides = overridesOf(flags);
       checkOpenFiles({ ...scenario.sizes[size], ...overrides });
-      results.push(await runScenario(scenario, { size, overrides, seed: flags.seed, server, workspace, progress }));
+      results.push(
+        await runScenario(scenario, { size, overrides, seed: flags.seed, server, workspace, progress, peers }),
+      );
     }
     progress.stop();
     const report: Report = {
@@ -121,6 +133,10 @@ function writeReport(report: Report, flags: Flags): void {
 }
 
 function chooseScenarios(name: string | undefined, flags: Flags): readonly Scenario[] {
+  if (flags.peer.length > 0 && !scenarios.some(({ name: one, takesPeers }) => takesPeers && (one === name || !name))) {
+    const names = scenarios.filter(({ takesPeers }) => takesPeers).map((scenario) => scenario.name);
+    command.error(`bench: ${name} takes no peers; those that do are ${names.join(", ")}`);
+  }
   const possible = flags.url === undefined ? scenarios : scenarios.filter((scenario) => scenario.worksOnUrl);
   for (const skipped of scenarios.filter((scenario) => !possible.includes(scenario))) {
     if (name === undefined || name === skipped.name) {
@@ -160,6 +176,13 @@ function checkOpenFiles(settings: Settings): void {
       `bench: ${settings.connections} connections need about ${wanted} open files, the limit is ${max} (ulimit -n)`,
     );
   }
+}
+
+/** Each name once, in the order in which they were given. */
+function addPeer(text: string, before: readonly PeerName[]): readonly PeerName[] {
+  const added = text === ALL_PEERS ? PEER_NAMES : PEER_NAMES.filter((name) => name === text);
+  if (added.length === 0) throw new InvalidArgumentError(`There are ${PEER_NAMES.join(", ")}, and ${ALL_PEERS}.`);
+  return [...new Set([...before, ...added])];
 }
 
 function numberUpTo(max: number, { whole = true }: { readonly whole?: boolean } = {}): (text: string) => number {

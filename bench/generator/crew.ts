@@ -1,17 +1,22 @@
 // A crew of keep-alive connections ("lanes"), each with one request in flight, its own cycle of requests and its own copy of
 // their bytes, in which the marker is patched before each turn. Broken connections are opened again, counted, and bounded.
 
-import { type Address, HttpConnection } from "../lib/http-connection.ts";
+import { dialects } from "../lib/dialect.ts";
+import { type Address, type ConnectionEvents, HttpConnection } from "../lib/http-connection.ts";
 import { markerOffsets, patchMarkers } from "../lib/http-request.ts";
 import type { Response } from "../lib/http-response.ts";
-import type { Cycle, Failures } from "../lib/job.ts";
+import type { Cycle, Failures, PostSockets } from "../lib/job.ts";
 import { MARKERS_MAX, RECONNECTS_MAX } from "../lib/limits.ts";
+import { PostSocket } from "../lib/post-socket.ts";
+
+/** HTTP, or a socket that posts. */
+type Connection = Pick<HttpConnection, "send" | "close">;
 
 /** One connection. `dueAt` and `post` describe the request in flight or, when idle, the last one. */
 export interface Lane {
   readonly index: number;
   readonly requests: readonly { readonly bytes: Buffer; readonly offsets: readonly number[] }[];
-  connection: HttpConnection;
+  connection: Connection;
   turn: number;
   marker: number;
   state: "connecting" | "idle" | "busy";
@@ -22,6 +27,8 @@ export interface Lane {
 
 export interface CrewOptions {
   readonly address: Address;
+  /** Where the requests go over sockets, not over HTTP. */
+  readonly sockets?: PostSockets;
   readonly cycles: readonly Cycle[];
   readonly connections: number;
   /** The number that the first marker gets (0 when left out). */
@@ -130,8 +137,9 @@ export class Crew {
     };
   }
 
-  #connect(lane: Lane): HttpConnection {
-    return new HttpConnection(this.#options.address, {
+  #connect(lane: Lane): Connection {
+    const { address, sockets } = this.#options;
+    const events: ConnectionEvents = {
       onConnect: () => {
         lane.state = "idle";
         this.#connected += 1;
@@ -140,7 +148,9 @@ export class Crew {
       },
       onResponse: (response) => this.#onResponse(lane, response),
       onClose: (reason) => this.#onClose(lane, reason),
-    });
+    };
+    if (sockets === undefined) return new HttpConnection(address, events);
+    return new PostSocket({ address, dialect: dialects[sockets.dialect], sockets, index: lane.index }, events);
   }
 
   #onResponse(lane: Lane, response: Response): void {

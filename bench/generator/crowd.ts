@@ -2,6 +2,7 @@
 // frame to the job. All can be dropped at once, and come back and resume. At the end the queues that the sockets registered are deleted, because a queue outlives its socket for
 // hours by design, and the server grants each user a bounded number.
 
+import { dialects } from "../lib/dialect.ts";
 import type { Address } from "../lib/http-connection.ts";
 import { buildRequest } from "../lib/http-request.ts";
 import { REGISTER_REF, type Receivers } from "../lib/job.ts";
@@ -106,7 +107,10 @@ export class Crowd {
 
   /** Opens the member's socket and sends `frame`, a registration or a resume; resolves with its reply. */
   #enter(member: Member, frame: string): Promise<void> {
-    const { localAddresses, path } = this.#receivers;
+    const { localAddresses, path, dialect: name = "json" } = this.#receivers;
+    const dialect = dialects[name];
+    const login = { authorization: member.authorization, register: frame, index: member.index };
+    const authorization = dialect.usesHeader ? member.authorization : null;
     const localAddress = localAddresses[member.index % localAddresses.length] ?? null;
     return new Promise((resolve, reject) => {
       const timer = setTimeout(
@@ -115,17 +119,23 @@ export class Crowd {
       );
       let registered = false;
       const socket = new WebSocketReceiver(
-        { address: this.#address, path, authorization: member.authorization, localAddress },
+        { address: this.#address, path, authorization, subprotocol: dialect.subprotocol, localAddress },
         {
-          onOpen: () => socket.sendText(frame),
+          onOpen: () => {
+            const greeting = dialect.greet(login);
+            if (greeting !== null) socket.sendText(greeting);
+          },
           onText: (bytes, from, to) => {
+            const alive = dialect.aliveAnswer(bytes, from, to);
+            if (alive !== null) return socket.sendText(alive);
             if (registered) return this.#events.onFrame(member.index, bytes, from, to);
-            const reply = readReply(bytes.toString("utf8", from, to));
-            if (reply === null) return;
+            // A refusal is thrown, and ends the socket with its words.
+            const heard = dialect.hear(bytes.toString("utf8", from, to), login);
+            if (heard.kind === "say") socket.sendText(heard.text);
+            if (heard.kind !== "ready") return;
             clearTimeout(timer);
-            if (reply.result !== "success") return reject(new Error(`a registration was refused: ${reply.msg ?? ""}`));
             registered = true;
-            member.queueId = reply.queue_id ?? null;
+            member.queueId = heard.queueId;
             resolve();
           },
           onClose: (reason) => {
@@ -145,19 +155,6 @@ export class Crowd {
     this.#lost += 1;
     if (this.#firstClose === "") this.#firstClose = reason;
   }
-}
-
-interface RegisterReply {
-  readonly ref?: string;
-  readonly result?: string;
-  readonly msg?: string;
-  readonly queue_id?: string;
-}
-
-/** The reply to the registration, or null when the frame is something else (an event may overtake nothing, but be strict). */
-function readReply(text: string): RegisterReply | null {
-  const frame = JSON.parse(text) as RegisterReply;
-  return frame.ref === REGISTER_REF ? frame : null;
 }
 
 function deleteQueueRequest(address: Address, authorization: string, queueId: string): string {

@@ -53,6 +53,7 @@ class DeliveryRun {
     });
     this.#crew = new Crew({
       address: job.address,
+      ...(job.postSockets === undefined ? {} : { sockets: job.postSockets }),
       cycles: job.cycles,
       firstMarker: job.firstMarker,
       connections: job.connections,

@@ -16,6 +16,7 @@ export async function runHttpLoad(job: HttpLoadJob): Promise<HttpLoadResult> {
   let bodyBytes = 0;
   const crew = new Crew({
     address: job.address,
+    ...(job.postSockets === undefined ? {} : { sockets: job.postSockets }),
     cycles: job.cycles,
     connections: job.connections,
     onReady: (lane) => dispatcher.onReady(lane),

@@ -6,11 +6,23 @@ import { type ChildProcess, type StdioOptions, spawn } from "node:child_process"
 import { CHILD_OUTPUT_BYTES_MAX, STOP_WAIT_MS } from "./limits.ts";
 
 export interface ChildOptions {
+  /** Node when left out. */
+  readonly command?: string;
   readonly arguments: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly folder: string;
   /** Opens an IPC channel. */
   readonly channel: boolean;
+  /** Who it runs as; the caller when left out or null. */
+  readonly account?: Account | null;
+  /** What ends it in good order: SIGTERM when left out. */
+  readonly stopSignal?: NodeJS.Signals;
+}
+
+/** An account of this machine. */
+export interface Account {
+  readonly uid: number;
+  readonly gid: number;
 }
 
 /** How a process ended. */
@@ -32,12 +44,15 @@ export async function stopChildren(): Promise<void> {
 export class Child {
   readonly process: ChildProcess;
   readonly exited: Promise<Exit>;
+  readonly #stopSignal: NodeJS.Signals;
   #output = "";
   #killed = false;
 
   constructor(options: ChildOptions) {
+    this.#stopSignal = options.stopSignal ?? "SIGTERM";
     const stdio: StdioOptions = options.channel ? ["ignore", "pipe", "pipe", "ipc"] : ["ignore", "pipe", "pipe"];
-    this.process = spawn(process.execPath, [...options.arguments], {
+    this.process = spawn(options.command ?? process.execPath, [...options.arguments], {
+      ...options.account,
       cwd: options.folder,
       env: cleanEnvironment(options.environment),
       stdio,
@@ -80,9 +95,9 @@ export class Child {
     return `code ${exitCode ?? "none"}, signal ${signalCode ?? "none"}, output: ${this.output}`;
   }
 
-  /** SIGTERM, then SIGKILL when that has no effect in time. Safe to call again. */
+  /** SIGTERM or its own signal, then SIGKILL when that has no effect in time. Safe to call again. */
   async stop(): Promise<Exit> {
-    if (this.running) this.process.kill("SIGTERM");
+    if (this.running) this.process.kill(this.#stopSignal);
     const timer = setTimeout(() => this.kill(), STOP_WAIT_MS);
     const exit = await this.exited;
     clearTimeout(timer);

@@ -3,11 +3,11 @@
 
 import { escapeHtml } from "./escape-html.ts";
 import { plot } from "./plot.ts";
-import { isMeasured, type Measure, type Report, type ScenarioResult } from "./result.ts";
-import { formatSpread } from "./text-report.ts";
+import { isMeasured, type Measure, peersIn, type Report, type ScenarioResult } from "./result.ts";
+import { cellsOf, columnsOf } from "./text-report.ts";
 
 const STYLE = `
-:root{color-scheme:light dark;--ours:#0a6ebd;--floor:#8a8f98;--line:#c9ccd1;--bad:#c0392b}
+:root{color-scheme:light dark;--ours:#0a6ebd;--floor:#8a8f98;--peer-1:#c2701c;--peer-2:#7a4bb5;--peer-3:#2e8b57;--line:#c9ccd1;--bad:#c0392b}
 body{font:16px/1.45 system-ui,sans-serif;margin:0 auto;padding:1rem;max-width:60rem}
 h1{font-size:1.4rem;margin:.2rem 0}h2{font-size:1.15rem;margin:2rem 0 .2rem}p{margin:.3rem 0}
 .wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem;width:100%}
@@ -36,7 +36,7 @@ export function formatHtml(report: Report): string {
 <h1>Bench</h1><p>${escapeHtml(report.date)}</p><p><code>${escapeHtml(report.command)}</code></p>
 <p class="small">${facts.map(escapeHtml).join(" · ")}</p>
 <p class="small">Each number is the median of the runs, with the smallest and the largest in brackets. The floor is the least
-that any such server must do, measured in the same run; ratio is ours divided by the floor.</p>
+that any such server must do, measured in the same run; ratio is ours divided by the floor. A peer is what people would pick instead.</p>
 ${report.scenarios.map(formatScenario).join("\n")}
 </body></html>
 `;
@@ -46,21 +46,24 @@ function formatScenario(result: ScenarioResult): string {
   const { settings } = result;
   const failed = result.checks.filter((check) => !check.ok);
   const size = `connections ${settings.connections}, ${settings.durationSeconds} s x ${settings.runs} runs after ${settings.warmupSeconds} s of warm-up; floor ${result.floorProgram}`;
+  const peers = peersIn(result.measures);
   return `<h2>${escapeHtml(result.scenario)}</h2><p>${escapeHtml(result.summary)}</p><p class="small">${escapeHtml(size)}</p>
-<div class="wide"><table><tr><th></th><th>ours</th><th>floor</th><th>ratio</th></tr>
-${result.measures.filter(isMeasured).map(formatMeasure).join("\n")}</table></div>
+<div class="wide"><table><tr>${columnsOf(peers)
+    .map((cell) => `<th>${escapeHtml(cell)}</th>`)
+    .join("")}</tr>
+${result.measures
+  .filter(isMeasured)
+  .map((measure) => formatMeasure(measure, peers))
+  .join("\n")}</table></div>
 ${failed.map((check) => `<p class="bad">FAILED ${escapeHtml(check.name)}: ${escapeHtml(check.detail)}</p>`).join("\n")}
 ${result.notes.map((note) => `<p class="small">${escapeHtml(note)}</p>`).join("\n")}
 <div class="plots">${result.series.map(plot).join("\n")}</div>`;
 }
 
-function formatMeasure(measure: Measure): string {
-  const cells = [
-    formatSpread(measure.ours, measure.unit),
-    formatSpread(measure.floor, measure.unit),
-    formatSpread(measure.ratio, ""),
-  ];
+function formatMeasure(measure: Measure, peers: readonly string[]): string {
   const hint = measure.better === "higher" ? "more is better" : "less is better";
   const title = `${escapeHtml(measure.title)} <span class="small">(${hint})</span>`;
-  return `<tr><td>${title}</td>${cells.map((cell) => `<td>${escapeHtml(cell)}</td>`).join("")}</tr>`;
+  return `<tr><td>${title}</td>${cellsOf(measure, peers)
+    .map((cell) => `<td>${escapeHtml(cell)}</td>`)
+    .join("")}</tr>`;
 }

@@ -1,5 +1,6 @@
 // The commonest phase of a scenario: the same HTTP load against ours and the floor, in alternating order.
 
+import type { Peer } from "../peers/peer.ts";
 import type { Cycle, HttpLoadResult } from "./job.ts";
 import { alternate, type Context, generate, type Pair, paceOf, runSeconds } from "./scenario.ts";
 import type { Server, Target } from "./target.ts";
@@ -15,11 +16,13 @@ export interface HttpPhase {
   readonly connections?: number;
   /** Arrivals per second; null: as many as get through. */
   readonly ratePerSecond: number | null;
+  readonly peers?: readonly Peer[];
 }
 
 export function httpPair(context: Context, phase: HttpPhase): Promise<Pair<HttpLoadResult>> {
   const { settings } = context;
-  const { label, server, floor, cycles, connections = settings.connections, ratePerSecond } = phase;
+  const { label, server, floor, cycles, connections = settings.connections, ratePerSecond, peers = [] } = phase;
+  const load = { kind: "http-load" as const, connections, pace: paceOf(settings, ratePerSecond) };
   return alternate(context, {
     label,
     seconds: runSeconds(settings),
@@ -27,12 +30,14 @@ export function httpPair(context: Context, phase: HttpPhase): Promise<Pair<HttpL
     floor,
     run: async (target) =>
       generate(context, {
-        kind: "http-load",
+        ...load,
         address: target.address,
         watch: target.watch,
         cycles: typeof cycles === "function" ? await cycles(target) : cycles,
-        connections,
-        pace: paceOf(settings, ratePerSecond),
       }),
+    peers: {
+      among: peers,
+      run: ({ address, watch, posts }) => generate(context, { ...load, address, watch, ...posts(connections, false) }),
+    },
   });
 }

@@ -15,6 +15,8 @@ export interface RequestParts {
   readonly authorization: string | null;
   /** Form fields of the body; for GET put them into `path`. */
   readonly form?: Readonly<Record<string, string>>;
+  /** A body of JSON instead. */
+  readonly json?: unknown;
   readonly host: string;
 }
 
@@ -25,11 +27,13 @@ export function basicAuthorization(email: string, key: string): string {
 
 /** One keep-alive HTTP/1.1 request as text (ASCII after form encoding). */
 export function buildRequest(parts: RequestParts): string {
-  const body = parts.form === undefined ? null : new URLSearchParams(parts.form).toString();
+  const { form, json } = parts;
+  const body = json === undefined ? form && new URLSearchParams(form).toString() : JSON.stringify(json);
   const lines = [`${parts.method} ${parts.path} HTTP/1.1`, `Host: ${parts.host}`, "User-Agent: ColloquyBench/1"];
   if (parts.authorization !== null) lines.push(`Authorization: ${parts.authorization}`);
-  if (body !== null) {
-    lines.push("Content-Type: application/x-www-form-urlencoded", `Content-Length: ${Buffer.byteLength(body)}`);
+  if (body !== undefined) {
+    const type = json === undefined ? "application/x-www-form-urlencoded" : "application/json";
+    lines.push(`Content-Type: ${type}`, `Content-Length: ${Buffer.byteLength(body)}`);
   }
   return `${lines.join("\r\n")}\r\n\r\n${body ?? ""}`;
 }

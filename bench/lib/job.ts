@@ -1,5 +1,6 @@
 // What the parent asks of a generator process and what it gets back: plain data, because it travels as JSON over IPC.
 
+import type { DialectName } from "./dialect.ts";
 import type { Address } from "./http-connection.ts";
 import type { Usage, Watch } from "./probe.ts";
 import type { LatencySummary, Point } from "./recorder.ts";
@@ -29,10 +30,21 @@ export interface HttpLoadJob extends CommonJob {
   readonly connections: number;
   readonly cycles: readonly Cycle[];
   readonly pace: Pace;
+  /** Where the posts go over sockets, not over HTTP. */
+  readonly postSockets?: PostSockets;
+}
+
+/** Sockets that post; socket i logs in with `authorizations[i % length]`. */
+export interface PostSockets {
+  readonly dialect: DialectName;
+  readonly path: string;
+  readonly authorizations: readonly string[];
 }
 
 /** Sockets that connect, authenticate and register. */
 export interface Receivers {
+  /** `json` when left out. */
+  readonly dialect?: DialectName;
   readonly path: string;
   /** Socket i authenticates with `authorizations[i % length]`. */
   readonly authorizations: readonly string[];
@@ -49,6 +61,8 @@ export const REGISTER_REF = "register";
 export interface DeliveriesJob extends CommonJob {
   readonly kind: "deliveries";
   readonly receivers: Receivers;
+  /** Where the posts go over sockets, not over HTTP. */
+  readonly postSockets?: PostSockets;
   readonly cycles: readonly Cycle[];
   /** Posting connections; in closed loop also the number of posts that are under way at once. */
   readonly connections: number;

@@ -7,6 +7,10 @@ export const START_WAIT_MS = 120_000;
 export const START_PROBE_MS = 2;
 /** The start-up contract says 5 s from SIGTERM to exit; after this the process is killed and the run says so. */
 export const STOP_WAIT_MS = 10_000;
+/** A database of a peer must take connections by then. */
+export const DATABASE_START_WAIT_MS = 30_000;
+/** Path of a unix socket (Linux has 108 with the zero at its end). */
+export const UNIX_PATH_BYTES_MAX = 107;
 /** What is kept of a child's output for an error message. */
 export const CHILD_OUTPUT_BYTES_MAX = 8_192;
 

@@ -5,7 +5,7 @@ import type { DeliveriesResult, Failures, HttpLoadResult } from "./job.ts";
 import type { Usage } from "./probe.ts";
 import { type LatencySummary, PERCENTILES, type Point, percentileMs } from "./recorder.ts";
 import type { Check, Measure, Series } from "./result.ts";
-import type { Pair } from "./scenario.ts";
+import { type Pair, sidesOf } from "./scenario.ts";
 import { medianOf, ratioOf, spreadOf } from "./statistics.ts";
 
 /** Above this share of a core a process had nothing left to give. */
@@ -19,7 +19,24 @@ type Description = Pick<Measure, "key" | "title" | "unit" | "better">;
 export function measureOf<T>(description: Description, pair: Pair<T>, pick: (run: T) => number | null): Measure {
   const ours = spreadOf(pair.ours.map(pick));
   const floor = spreadOf(pair.floor.map(pick));
-  return { ...description, ours, floor, ratio: ratioOf(ours, floor) };
+  const measure = { ...description, ours, floor, ratio: ratioOf(ours, floor) };
+  if (pair.peers === undefined) return measure;
+  const peers = Object.entries(pair.peers).map(([name, runs]) => {
+    const value = spreadOf(runs.map(pick));
+    return [name, { value, ratio: ratioOf(ours, value) }] as const;
+  });
+  return { ...measure, peers: Object.fromEntries(peers) };
+}
+
+/** Not a property of any server: nothing to divide. */
+function undivided(measure: Measure): Measure {
+  const { peers, ...rest } = measure;
+  const alone = { ...rest, ratio: null };
+  if (peers === undefined) return alone;
+  return {
+    ...alone,
+    peers: Object.fromEntries(Object.entries(peers).map(([name, { value }]) => [name, { value, ratio: null }])),
+  };
 }
 
 /** Throughput of closed-loop runs with what it cost. `noun` names the thing counted: "post", "delivery". */
@@ -42,15 +59,13 @@ export function throughputMeasures<T extends { readonly usage: Usage }>(
       pair,
       (run) => run.usage.loopDelayMs?.p99 ?? null,
     ),
-    {
-      ...measureOf(
+    undivided(
+      measureOf(
         { key: `${prefix}_others_cores`, title: "cores used by other programs", unit: "", better: "lower" },
         pair,
         (run) => run.usage.othersShare,
       ),
-      // Not a property of either server: nothing to divide.
-      ratio: null,
-    },
+    ),
   ];
 }
 
@@ -74,7 +89,7 @@ export function latencyMeasures<T>(
   );
 }
 
-/** Latency by percentile, both targets; at each percentile the median over the runs. */
+/** Latency by percentile, all targets; at each percentile the median over the runs. */
 export function latencySeries<T>(title: string, pair: Pair<T>, pick: (run: T) => LatencySummary): Series {
   const lineOf = (runs: readonly T[]): Point[] => {
     const summaries = runs.map(pick).filter((summary) => summary.count > 0);
@@ -101,16 +116,14 @@ export function throughputSeries<T extends { readonly throughput: readonly Point
 }
 
 function linesOf<T>(pair: Pair<T>, lineOf: (runs: readonly T[]) => readonly Point[]): Series["lines"] {
-  return [
-    { label: "ours", points: lineOf(pair.ours) },
-    { label: "floor", points: lineOf(pair.floor) },
-  ].filter((line) => line.points.length > 0);
+  return sidesOf(pair)
+    .map(([label, runs]) => ({ label, points: lineOf(runs) }))
+    .filter((line) => line.points.length > 0);
 }
 
-/** Every answer was 200, no connection broke, nothing stayed unanswered: for every run of both targets. */
+/** Every answer was 200, no connection broke, nothing stayed unanswered: for every run of all targets. */
 export function failureChecks<T extends { readonly failures: Failures }>(phase: string, pair: Pair<T>): Check[] {
-  return (["ours", "floor"] as const).flatMap((label) => {
-    const runs = pair[label];
+  return sidesOf(pair).flatMap(([label, runs]) => {
     if (runs.length === 0) return [];
     const troubles = runs.flatMap(({ failures }) => troublesOf(failures));
     return [
@@ -139,10 +152,9 @@ export function sameSizeCheck(phase: string, pair: Pair<HttpLoadResult>, toleran
   ];
 }
 
-/** Every receiver saw every event exactly once and kept its socket: for every run of both targets. */
+/** Every receiver saw every event exactly once and kept its socket: for every run of all targets. */
 export function deliveryChecks(phase: string, pair: Pair<DeliveriesResult>): Check[] {
-  const checks = (["ours", "floor"] as const).flatMap((label) => {
-    const runs = pair[label];
+  const checks = sidesOf(pair).flatMap(([label, runs]) => {
     if (runs.length === 0) return [];
     const sum = (pick: (run: DeliveriesResult) => number): number => runs.reduce((total, run) => total + pick(run), 0);
     const incomplete = sum((run) => run.incomplete);
@@ -162,7 +174,11 @@ export function deliveryChecks(phase: string, pair: Pair<DeliveriesResult>): Che
 
 /** Says so when other programs worked while a phase was measured, in either loop: then its numbers are too bad, and unevenly so. */
 export function disturbanceNotes<T extends { readonly usage: Usage }>(phase: string, pair: Pair<T>): string[] {
-  const others = spreadOf([...pair.ours, ...pair.floor].map((run) => run.usage.othersShare));
+  const others = spreadOf(
+    sidesOf(pair)
+      .flatMap(([, runs]) => runs)
+      .map((run) => run.usage.othersShare),
+  );
   if (others === null || others.max < DISTURBED_SHARE) return [];
   return [
     `${phase}: other programs used up to ${percent(others.max)} of a core (median ${percent(others.median)}): repeat on a quiet machine.`,
@@ -171,8 +187,8 @@ export function disturbanceNotes<T extends { readonly usage: Usage }>(phase: str
 
 /** Who was the bottleneck of closed-loop runs, in a sentence for each target where it was not the server. */
 export function bottleneckNotes<T extends { readonly usage: Usage }>(phase: string, pair: Pair<T>): string[] {
-  const notes = (["ours", "floor"] as const).flatMap((label) => {
-    const usages = pair[label].map((run) => run.usage);
+  const notes = sidesOf(pair).flatMap(([label, runs]) => {
+    const usages = runs.map((run) => run.usage);
     if (usages.length === 0) return [];
     const generator = medianOf(usages.map((usage) => usage.generatorShare));
     const server = spreadOf(usages.map((usage) => share(usage)))?.median ?? null;

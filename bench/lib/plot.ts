@@ -8,7 +8,9 @@ import { formatNumber } from "./text-report.ts";
 const WIDTH = 360;
 const HEIGHT = 220;
 const MARGIN = { left: 52, right: 10, top: 10, bottom: 34 };
-const COLOURS = ["var(--ours)", "var(--floor)"];
+const COLOURS = ["var(--ours)", "var(--floor)", "var(--peer-1)", "var(--peer-2)", "var(--peer-3)"];
+/** Five names side by side. */
+const LEGEND_STEP = 60;
 const TICKS = 5;
 /** The hundredth percentile has no finite number of nines: it is drawn where 99.999 % would be. */
 const NINES_MAX = 5;
@@ -60,7 +62,7 @@ function axes(x: Scale, y: Scale): string {
 function legend(lines: readonly Line[]): string {
   return lines
     .map((line, index) => {
-      const left = MARGIN.left + index * 80;
+      const left = MARGIN.left + index * LEGEND_STEP;
       const colour = COLOURS[index % COLOURS.length] ?? "";
       return (
         `<rect x="${left}" y="${HEIGHT - 10}" width="12" height="4" fill="${colour}"/>` +

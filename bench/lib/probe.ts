@@ -5,12 +5,20 @@
 import { readFileSync, rmSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { METRICS_WAIT_MS } from "./limits.ts";
-import { type MemoryUse, readCpuSeconds, readMachineCpuSeconds, readMemory } from "./process-usage.ts";
+import {
+  type MemoryUse,
+  readCpuSeconds,
+  readMachineCpuSeconds,
+  readMemory,
+  readTreeCpuSeconds,
+} from "./process-usage.ts";
 
 /** What may be watched: a process of this machine; the metrics file is null when the server writes none. */
 export interface Watch {
   readonly pid: number;
   readonly metricsFile: string | null;
+  /** Further processes whose CPU belongs to the server, each with all below it (the database of a peer). */
+  readonly trees?: readonly number[];
 }
 
 export interface LoopDelay {
@@ -20,7 +28,7 @@ export interface LoopDelay {
 }
 
 export interface Usage {
-  /** CPU seconds of the server process inside the window; null when it cannot be seen (a server elsewhere). */
+  /** CPU seconds of the server process, and of what belongs to it, inside the window; null when it cannot be seen (a server elsewhere). */
   readonly serverCpuSeconds: number | null;
   readonly serverMemory: MemoryUse | null;
   readonly loopDelayMs: LoopDelay | null;
@@ -46,7 +54,7 @@ export class Probe {
   /** Opens the window: synchronous and cheap. The metrics that the signal writes now belong to the warm-up. */
   open(): void {
     this.#signal();
-    this.#serverCpuSeconds = this.#watch === null ? null : readCpuSeconds(this.#watch.pid);
+    this.#serverCpuSeconds = readWatched(this.#watch);
     this.#machineCpuSeconds = readMachineCpuSeconds();
     this.#generatorCpu = process.cpuUsage();
     this.#startedAt = performance.now();
@@ -56,7 +64,7 @@ export class Probe {
   close(): void {
     const wallSeconds = (performance.now() - this.#startedAt) / 1000;
     const { user, system } = process.cpuUsage(this.#generatorCpu);
-    const now = this.#watch === null ? null : readCpuSeconds(this.#watch.pid);
+    const now = readWatched(this.#watch);
     const serverCpuSeconds = now === null || this.#serverCpuSeconds === null ? null : now - this.#serverCpuSeconds;
     const generatorCpuSeconds = (user + system) / 1_000_000;
     const othersShare = this.#othersShare({ serverCpuSeconds, generatorCpuSeconds, wallSeconds });
@@ -104,6 +112,13 @@ export class Probe {
     }
     return null;
   }
+}
+
+/** CPU seconds so far of everything that is watched; null when some of it cannot be seen. */
+function readWatched(watch: Watch | null): number | null {
+  if (watch === null) return null;
+  const parts = [readCpuSeconds(watch.pid), ...(watch.trees ?? []).map(readTreeCpuSeconds)];
+  return parts.reduce((sum, part) => (sum === null || part === null ? null : sum + part), 0);
 }
 
 /** Null while the file is missing or half written. */

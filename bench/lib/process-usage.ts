@@ -12,13 +12,31 @@ export interface MemoryUse {
   readonly rssBytes: number;
 }
 
+/** Fields of /proc/<pid>/stat, counted from the process's state: CPU time of the process, and of its children that have ended. */
+const CPU_FIELDS = { own: [11, 12], ended: [13, 14] } as const;
+
 /** User and system CPU time of all threads of the process so far, in seconds. */
 export function readCpuSeconds(pid: number): number | null {
+  return readStatSeconds(pid, CPU_FIELDS.own);
+}
+
+/**
+ * The same of a process and of everything below it: a database serves each connection with a process of its own. What has ended
+ * counts for the process that waited for it, so the sum only grows. Null when the process itself is gone.
+ */
+export function readTreeCpuSeconds(pid: number): number | null {
+  const own = readStatSeconds(pid, [...CPU_FIELDS.own, ...CPU_FIELDS.ended]);
+  if (own === null) return null;
+  const children = (readText(`/proc/${pid}/task/${pid}/children`) ?? "").split(" ").filter((text) => text !== "");
+  return children.reduce((sum, child) => sum + (readTreeCpuSeconds(Number(child)) ?? 0), own);
+}
+
+function readStatSeconds(pid: number, wanted: readonly number[]): number | null {
   const stat = readText(`/proc/${pid}/stat`);
   if (stat === null) return null;
   // The second field is the program's name in brackets and may hold spaces: count fields after the last bracket.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  return wanted.reduce((ticks, index) => ticks + Number(fields[index]), 0) / TICKS_PER_SECOND;
 }
 
 /** CPU time of the whole machine so far that was not idle, in seconds over all cores. */

@@ -3,7 +3,13 @@
 import type { Point } from "./recorder.ts";
 import type { Spread } from "./statistics.ts";
 
-/** One number with its spread over the runs, ours beside the floor. */
+/** The same number of a peer, and ours divided by it. */
+export interface PeerMeasure {
+  readonly value: Spread | null;
+  readonly ratio: Spread | null;
+}
+
+/** One number with its spread over the runs, ours beside the floor, and beside the peers that were asked for. */
 export interface Measure {
   /** Stable name for programs, unit last: `posts_per_s`, `latency_p99_ms`. */
   readonly key: string;
@@ -15,6 +21,8 @@ export interface Measure {
   readonly floor: Spread | null;
   /** Ours divided by the floor; null when one of them is missing. */
   readonly ratio: Spread | null;
+  /** By the peer's name; missing when no peer took part. */
+  readonly peers?: Readonly<Record<string, PeerMeasure>>;
 }
 
 export interface Line {
@@ -40,6 +48,11 @@ export interface Check {
 /** Whether a table has anything to show for it. */
 export function isMeasured(measure: Measure): boolean {
   return measure.ours !== null || measure.floor !== null;
+}
+
+/** The peers that took part in any of the measures, in order. */
+export function peersIn(measures: readonly Measure[]): readonly string[] {
+  return [...new Set(measures.flatMap(({ peers = {} }) => Object.keys(peers)))];
 }
 
 /** What a scenario finds out. */

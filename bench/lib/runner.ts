@@ -1,5 +1,7 @@
 // Runs scenarios one after the other and closes whatever they opened, also when one of them fails or the user interrupts.
 
+import { skipLine } from "../peers/all.ts";
+import type { Peer, PeerKind } from "../peers/peer.ts";
 import type { Progress } from "./progress.ts";
 import type { ScenarioResult, Settings } from "./result.ts";
 import type { Context, Scenario, Size } from "./scenario.ts";
@@ -22,6 +24,8 @@ export interface RunOptions {
   readonly server: ForeignServer | null;
   readonly workspace: Workspace;
   readonly progress: Progress;
+  /** Who stands beside ours and the floor where a scenario takes peers; nobody when left out. */
+  readonly peers?: readonly PeerKind[];
 }
 
 /** Runs one scenario. Rejects when it cannot be carried out; a check that does not hold is part of the result. */
@@ -29,6 +33,7 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
   const { server, workspace, progress, seed } = options;
   const settings = { ...scenario.sizes[options.size], ...options.overrides };
   const owned: Target[] = [];
+  const peerNotes: string[] = [];
   const own = <T extends Target>(target: T): T => {
     owned.push(target);
     return target;
@@ -41,12 +46,23 @@ export async function runScenario(scenario: Scenario, options: RunOptions): Prom
     serverIsHere: server === null || isLoopback(server.url.hostname),
     openServer: async (prepare): Promise<Server> =>
       server === null ? own(await startServer(workspace, prepare)) : useServer(server),
+    openPeers: async (accounts) => {
+      if (!context.serverIsHere) return [];
+      const peers: Peer[] = [];
+      for (const kind of options.peers ?? []) {
+        const skipped = skipLine(kind);
+        if (skipped === null) peers.push(own(await kind.start({ workspace, accounts, seed })));
+        else peerNotes.push(skipped);
+      }
+      peerNotes.push(...peers.map(({ label, about }) => `peer ${label}: ${about}`));
+      return peers;
+    },
     own,
   };
   const startedAt = new Date();
   try {
     const outcome = await scenario.run(context);
-    const notes = [...generalNotes(context, server), ...outcome.notes];
+    const notes = [...generalNotes(context, server), ...peerNotes, ...outcome.notes];
     return {
       scenario: scenario.name,
       summary: scenario.summary,

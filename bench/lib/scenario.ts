@@ -1,6 +1,7 @@
 // The frame of a scenario: sizes, targets, runs in alternating order. A scenario file says what is measured; how often, in which
 // order and against what is decided here, the same for all.
 
+import type { Peer } from "../peers/peer.ts";
 import { runJob } from "./generator-process.ts";
 import type { Job, Pace, ResultOf } from "./job.ts";
 import type { Progress } from "./progress.ts";
@@ -19,6 +20,8 @@ export interface Scenario {
   readonly sizes: Readonly<Record<Size, Settings>>;
   /** False: it must start the server itself, so a server with a URL is skipped with a line. */
   readonly worksOnUrl: boolean;
+  /** It can put peers beside ours and the floor. */
+  readonly takesPeers?: true;
   readonly run: (context: Context) => Promise<Outcome>;
 }
 
@@ -32,6 +35,8 @@ export interface Context {
   readonly serverIsHere: boolean;
   /** Our server on an empty directory, or one that is filled first, or the one that the command line names. */
   readonly openServer: (prepare?: Prepare) => Promise<Server>;
+  /** Starts the peers that were asked for and are installed, each with so many accounts in one channel; none when none was. */
+  readonly openPeers: (accounts: number) => Promise<readonly Peer[]>;
   /** Takes over a target that must be stopped at the end. */
   readonly own: <T extends Target>(target: T) => T;
 }
@@ -40,6 +45,17 @@ export interface Context {
 export interface Pair<T> {
   readonly ours: readonly T[];
   readonly floor: readonly T[];
+  /** Runs of each peer by its name; missing when none takes part. */
+  readonly peers?: Readonly<Record<string, readonly T[]>>;
+}
+
+/** Who ran, with the runs of each: ours, the floor, then the peers. */
+export function sidesOf<T>({
+  ours,
+  floor,
+  peers = {},
+}: Pair<T>): readonly (readonly [label: string, runs: readonly T[]])[] {
+  return [["ours", ours], ["floor", floor], ...Object.entries(peers)];
 }
 
 /** Starts a floor; null when the server is on another machine, where a floor here says nothing. */
@@ -51,7 +67,15 @@ export async function openFloor(
   return context.own(await startFloor({ workspace: context.workspace, ...floor }));
 }
 
-/** A B, B A, A B, ...: a drift of the machine hits both targets alike. `seconds` is what one run takes, for the progress bar. */
+/** Peers that take part in a phase, and how the phase runs on one. */
+export interface PeerRuns<T> {
+  readonly among: readonly Peer[];
+  readonly run: (peer: Peer) => Promise<T>;
+}
+
+const NO_PEERS = { among: [], run: () => Promise.reject(new Error("no peer takes part")) };
+
+/** A B, B A, A B, ...: a drift of the machine hits all targets alike. `seconds` is what one run takes, for the progress bar. */
 export async function alternate<T>(
   context: Context,
   options: {
@@ -60,20 +84,28 @@ export async function alternate<T>(
     readonly server: Server;
     readonly floor: Target | null;
     readonly run: (target: Target) => Promise<T>;
+    /** The same load on each peer, in the peer's own words. */
+    readonly peers?: PeerRuns<T>;
   },
 ): Promise<Pair<T>> {
   const { label, seconds, server, floor, run } = options;
-  const pair = { ours: [] as T[], floor: [] as T[] };
-  const targets = floor === null ? [server] : [server, floor];
-  context.progress.plan(targets.length * context.settings.runs * seconds);
+  const { among, run: runPeer } = options.peers ?? NO_PEERS;
+  const sides = [
+    ...[server, ...(floor === null ? [] : [floor])].map((target) => ({ target, run: () => run(target) })),
+    ...among.map((peer) => ({ target: peer, run: () => runPeer(peer) })),
+  ].map((side) => ({ ...side, label: side.target.label, results: [] as T[] }));
+  context.progress.plan(sides.length * context.settings.runs * seconds);
   for (let index = 0; index < context.settings.runs; index += 1) {
-    for (const target of index % 2 === 0 ? targets : targets.toReversed()) {
-      context.progress.label(`${label}, run ${index + 1} of ${context.settings.runs}, ${target.label}`);
-      pair[target.label].push(await run(target));
+    for (const side of index % 2 === 0 ? sides : sides.toReversed()) {
+      context.progress.label(`${label}, run ${index + 1} of ${context.settings.runs}, ${side.label}`);
+      side.results.push(await side.run());
       context.progress.advance(seconds);
     }
   }
-  return pair;
+  const resultsOf = (wanted: string): readonly T[] => sides.find((side) => side.label === wanted)?.results ?? [];
+  const pair = { ours: resultsOf("ours"), floor: resultsOf("floor") };
+  if (among.length === 0) return pair;
+  return { ...pair, peers: Object.fromEntries(among.map((peer) => [peer.label, resultsOf(peer.label)])) };
 }
 
 /** Runs one job in a fresh generator process. */

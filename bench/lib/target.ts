@@ -8,6 +8,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { FloorReady } from "../floors/floor.ts";
+import type { PeerName } from "../peers/peer.ts";
 import { Child, type Exit } from "./child.ts";
 import type { Address } from "./http-connection.ts";
 import { START_PROBE_MS, START_WAIT_MS } from "./limits.ts";
@@ -18,7 +19,7 @@ import { type Credentials, readZuliprc } from "./zuliprc.ts";
 const HOST = "127.0.0.1";
 
 export interface Target {
-  readonly label: "ours" | "floor";
+  readonly label: "ours" | "floor" | PeerName;
   readonly address: Address;
   /** Null when the process cannot be seen from here. */
   readonly watch: Watch | null;
@@ -176,7 +177,8 @@ function readServerPid(dataFolder: string): number | null {
   }
 }
 
-function findFreePort(): Promise<number> {
+/** A TCP port of this machine that nobody has just now. */
+export function findFreePort(): Promise<number> {
   return new Promise((resolve, reject) => {
     const probe = createServer();
     probe.once("error", reject);

@@ -1,6 +1,6 @@
 // The report on a terminal: one table per scenario, then what failed and what to keep in mind.
 
-import { isMeasured, type Measure, type Report, type ScenarioResult } from "./result.ts";
+import { isMeasured, type Measure, peersIn, type Report, type ScenarioResult } from "./result.ts";
 import type { Spread } from "./statistics.ts";
 
 /** Lines of plain text, without a trailing newline. */
@@ -16,7 +16,8 @@ export function formatText(report: Report): string {
 function formatScenario(result: ScenarioResult): string[] {
   const { connections, durationSeconds, runs } = result.settings;
   const size = `connections ${connections}, ${durationSeconds} s x ${runs} runs, took ${result.tookSeconds.toFixed(0)} s`;
-  const rows = [["", "ours", "floor", "ratio"], ...result.measures.filter(isMeasured).map(rowOf)];
+  const peers = peersIn(result.measures);
+  const rows = [columnsOf(peers), ...result.measures.filter(isMeasured).map((measure) => rowOf(measure, peers))];
   return [
     `${result.scenario}: ${result.summary}`,
     `  ${size}; floor ${result.floorProgram}`,
@@ -26,13 +27,26 @@ function formatScenario(result: ScenarioResult): string[] {
   ];
 }
 
-function rowOf(measure: Measure): string[] {
-  const unit = measure.unit;
+/** Heads of the columns of a table of measures. */
+export function columnsOf(peers: readonly string[]): string[] {
+  return ["", "ours", "floor", "ratio", ...peers.flatMap((name) => [name, `ours / ${name}`])];
+}
+
+function rowOf(measure: Measure, peers: readonly string[]): string[] {
+  return [measure.title, ...cellsOf(measure, peers)];
+}
+
+/** What stands below the heads, but the first. */
+export function cellsOf(measure: Measure, peers: readonly string[]): string[] {
+  const { unit } = measure;
   return [
-    measure.title,
     formatSpread(measure.ours, unit),
     formatSpread(measure.floor, unit),
-    measure.ratio === null ? "-" : formatSpread(measure.ratio, ""),
+    formatSpread(measure.ratio, ""),
+    ...peers.flatMap((name) => {
+      const { value = null, ratio = null } = measure.peers?.[name] ?? {};
+      return [formatSpread(value, unit), formatSpread(ratio, "")];
+    }),
   ];
 }
 
@@ -50,7 +64,7 @@ export function formatNumber(value: number): string {
 }
 
 function alignColumns(rows: readonly (readonly string[])[]): string[] {
-  const widths = [0, 1, 2, 3].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
   return rows.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))

@@ -15,6 +15,8 @@ export interface WebSocketOptions {
   readonly address: Address;
   readonly path: string;
   readonly authorization: string | null;
+  /** Asked for in the handshake; none when left out or null. */
+  readonly subprotocol?: string | null;
   /** Source address, for more sockets than one address has ports; null leaves it to the kernel. */
   readonly localAddress: string | null;
 }
@@ -57,6 +59,11 @@ export class WebSocketReceiver {
   /** Sends one text frame (at most 65,535 bytes). */
   sendText(text: string): void {
     this.#socket.write(clientFrame(OPCODE.text, Buffer.from(text, "utf8")));
+  }
+
+  /** The same of bytes; they are copied. */
+  send(payload: Buffer): void {
+    this.#socket.write(clientFrame(OPCODE.text, payload));
   }
 
   /** Says goodbye with 1000 and hangs up. */
@@ -178,6 +185,7 @@ function handshakeOf(options: WebSocketOptions): string {
     "Sec-WebSocket-Version: 13",
   ];
   if (options.authorization !== null) lines.push(`Authorization: ${options.authorization}`);
+  if (options.subprotocol != null) lines.push(`Sec-WebSocket-Protocol: ${options.subprotocol}`);
   return `${lines.join("\r\n")}\r\n\r\n`;
 }
 

@@ -4,7 +4,8 @@
 // bare lmdb (bench/floors/delete-topic.ts); in the second, the posts of before stand where the floor stands.
 
 import { Api } from "../lib/api.ts";
-import { fill, topicName } from "../lib/fill.ts";
+import { topicName } from "../lib/fill.ts";
+import { filled } from "../lib/filled.ts";
 import type { HttpLoadResult } from "../lib/job.ts";
 import { disturbanceNotes, failureChecks, latencyMeasures, latencySeries, measureOf } from "../lib/measures.ts";
 import { GENERAL } from "../lib/organization.ts";
@@ -18,6 +19,7 @@ import { messageCycles } from "./send.ts";
 const AIM_SECONDS = 10;
 const AIM_RATIO = 1.5;
 const PATH = `/streams/${GENERAL}/delete_topic`;
+const TOPIC = topicName(0);
 
 export const deleteTopic: Scenario = {
   name: "delete-topic",
@@ -39,19 +41,19 @@ function common(connections: number, ratePerSecond: number) {
 async function run(context: Context): Promise<Outcome> {
   const { settings, progress } = context;
   const messages = settings.messages ?? 0;
-  // The second topic is what goes beside the posts.
-  const server = await context.openServer((folder) =>
-    fill(folder, { messages: 2 * messages, topics: 2, areUnread: true }),
-  );
+  const prepare = await filled(context, { messages, topics: 1, areUnread: true });
+  const server = await context.openServer(prepare);
   const api = new Api(server, server.credentials);
   const floor = await openFloor(context, { program: "floors/delete-topic" });
   progress.plan(2 * settings.runs * runSeconds(settings));
   progress.label("delete-topic: alone");
   const alone: Pair<number> = {
-    ours: [await secondsToDelete(server, api.authorization, topicName(0))],
+    ours: [await secondsToDelete(server, api.authorization)],
     floor: floor === null ? [] : [await fillAndDelete(floor, api.authorization, messages)],
   };
-  const beside = await besidePosts(context, server, api);
+  const check = await nothingLeft(api);
+  await server.stop();
+  const beside = await besidePosts(context, await context.openServer(prepare));
   const rate = `posts at ${settings.ratePerSecond}/s beside it; before`;
   return {
     measures: [
@@ -68,7 +70,7 @@ async function run(context: Context): Promise<Outcome> {
       ),
     ],
     series: [latencySeries("posts beside a deletion (ours), before (floor)", beside.posts, ({ latency }) => latency)],
-    checks: [...failureChecks("posts", beside.posts), await nothingLeft(api, topicName(0)), beside.check],
+    checks: [...failureChecks("posts", beside.posts), check, beside.check],
     notes: [
       `The aims are ${AIM_SECONDS} s for 1,000,000 messages, and posts whose p99 stays within ${AIM_RATIO} of before.`,
       ...disturbanceNotes("posts", beside.posts),
@@ -77,16 +79,11 @@ async function run(context: Context): Promise<Outcome> {
 }
 
 /** Repeated until nothing is left: a request gives up after a while, and the next one goes on. */
-async function secondsToDelete(
-  target: Target,
-  authorization: string,
-  topic: string,
-  isOver = () => false,
-): Promise<number> {
+async function secondsToDelete(target: Target, authorization: string, isOver = () => false): Promise<number> {
   const calls = new TimedCalls(target, authorization);
   let ms = 0;
   for (let isComplete = false; !isComplete && !isOver(); ) {
-    const answer = await calls.call("POST", PATH, { topic_name: topic });
+    const answer = await calls.call("POST", PATH, { topic_name: TOPIC });
     ms += answer.ms;
     isComplete = (JSON.parse(answer.body.toString("utf8")) as { readonly complete: boolean }).complete;
   }
@@ -99,12 +96,13 @@ async function fillAndDelete(floor: Target, authorization: string, messages: num
   const body = new URLSearchParams({ count: String(messages) });
   const filled = await fetch(`http://${host}:${port}/fill`, { method: "POST", body });
   if (filled.status !== 200) throw new Error(`the floor could not be filled: ${filled.status}`);
-  return secondsToDelete(floor, authorization, topicName(0));
+  return secondsToDelete(floor, authorization);
 }
 
 /** All posts of before come first: a deletion goes on for a while after whoever asked for it has gone. */
-async function besidePosts(context: Context, server: Server, api: Api) {
+async function besidePosts(context: Context, server: Server) {
   const { settings, progress, seed } = context;
+  const api = new Api(server, server.credentials);
   const cycles = messageCycles({ server, authorization: api.authorization, channelId: GENERAL, seed });
   const pair = { ours: [] as HttpLoadResult[], floor: [] as HttpLoadResult[] };
   const load = async (side: "ours" | "floor", index: number) => {
@@ -124,14 +122,14 @@ async function besidePosts(context: Context, server: Server, api: Api) {
   for (let index = 0; index < settings.runs; index += 1) await load("floor", index);
   const deletedPerSecond: number[] = [];
   let isOver = false;
-  const deletion = secondsToDelete(server, api.authorization, topicName(1), () => isOver);
+  const deletion = secondsToDelete(server, api.authorization, () => isOver);
   for (let index = 0; index < settings.runs; index += 1) {
-    const before = await newestIn(api, topicName(1));
+    const before = await newestOf(api);
     const from = performance.now();
     await load("ours", index);
     const seconds = (performance.now() - from) / 1000;
-    // Every second message is in the other topic, and they go newest first.
-    deletedPerSecond.push((before - (await newestIn(api, topicName(1)))) / 2 / seconds);
+    // They came before every other message, and go newest first.
+    deletedPerSecond.push((before - (await newestOf(api))) / seconds);
   }
   isOver = true;
   deletion.catch(() => undefined);
@@ -143,18 +141,18 @@ async function besidePosts(context: Context, server: Server, api: Api) {
   return { posts: pair, deletedPerSecond, check };
 }
 
-/** Id of the newest message of a topic; 0: there is none. */
-async function newestIn(api: Api, topic: string): Promise<number> {
+/** Id of the newest message of the topic; 0: there is none. */
+async function newestOf(api: Api): Promise<number> {
   const narrow = JSON.stringify([
     { operator: "channel", operand: GENERAL },
-    { operator: "topic", operand: topic },
+    { operator: "topic", operand: TOPIC },
   ]);
   const text = await api.call("GET", "/messages", { anchor: "newest", num_before: "1", num_after: "0", narrow });
   return (JSON.parse(text) as { readonly messages: readonly { readonly id: number }[] }).messages.at(-1)?.id ?? 0;
 }
 
 /** A 200 that deleted nothing would make a fast server. */
-async function nothingLeft(api: Api, topic: string): Promise<Check> {
-  const newest = await newestIn(api, topic);
+async function nothingLeft(api: Api): Promise<Check> {
+  const newest = await newestOf(api);
   return { name: "nothing is left of the topic", ok: newest === 0, detail: `newest message ${newest}` };
 }

@@ -15,6 +15,7 @@ import {
 } from "../lib/measures.ts";
 import type { Outcome } from "../lib/result.ts";
 import { alternate, type Context, generate, openFloor, paceOf, runSeconds, type Scenario } from "../lib/scenario.ts";
+import { storedChecks } from "../peers/stored-check.ts";
 import { captureFrames, nextFirstMarker, receiversOf, usersFor } from "./receivers.ts";
 import { messageCycles } from "./send.ts";
 
@@ -26,6 +27,7 @@ export const fanout: Scenario = {
   summary: "channel messages pushed to N WebSocket receivers: deliveries per second, latency to each and to the last",
   floor: "floors/publish",
   worksOnUrl: true,
+  takesPeers: true,
   sizes: {
     tiny: {
       connections: 4,
@@ -72,22 +74,32 @@ async function run(context: Context): Promise<Outcome> {
     input: { variable: "FRAMES_FILE", value: frames },
   });
   const receivers = receiversOf({ users, count: settings.connections, eventType: "message" });
+  const peers = await context.openPeers(users.length);
+  const { localAddresses } = receivers;
+  const way = (ratePerSecond: number | null) => ({
+    firstMarker: nextFirstMarker(),
+    connections: POSTS_AT_ONCE,
+    pace: paceOf(settings, ratePerSecond),
+  });
   const phase = (label: string, ratePerSecond: number | null) =>
     alternate(context, {
       label: `fanout: ${label}`,
       seconds: runSeconds(settings),
       server,
       floor,
-      run: ({ address, watch }) =>
-        generate(context, {
-          ...load,
-          address,
-          watch,
-          receivers,
-          firstMarker: nextFirstMarker(),
-          connections: POSTS_AT_ONCE,
-          pace: paceOf(settings, ratePerSecond),
-        }),
+      run: ({ address, watch }) => generate(context, { ...load, ...way(ratePerSecond), address, watch, receivers }),
+      peers: {
+        among: peers,
+        run: ({ address, watch, posts, receivers: listeners }) =>
+          generate(context, {
+            ...load,
+            ...way(ratePerSecond),
+            ...posts(POSTS_AT_ONCE, true),
+            address,
+            watch,
+            receivers: { ...listeners(settings.connections), localAddresses },
+          }),
+      },
     });
   const most = await phase("throughput", null);
   const paced = await phase("fixed rate", settings.ratePerSecond);
@@ -112,7 +124,11 @@ async function run(context: Context): Promise<Outcome> {
       latencySeries(`post to each receiver at ${rate}, open loop`, paced, (result) => result.latency),
       latencySeries(`post to the last receiver at ${rate}, open loop`, paced, (result) => result.lastReceiver),
     ],
-    checks: [...deliveryChecks("throughput", most), ...deliveryChecks("fixed rate", paced)],
+    checks: [
+      ...deliveryChecks("throughput", most),
+      ...deliveryChecks("fixed rate", paced),
+      ...(await storedChecks(peers)),
+    ],
     notes: [...bottleneckNotes("throughput", most), ...disturbanceNotes("fixed rate", paced)],
   };
 }

@@ -7,19 +7,16 @@ import { buildRequest, MARKER } from "../lib/http-request.ts";
 import type { Cycle } from "../lib/job.ts";
 import type { Outcome } from "../lib/result.ts";
 import type { Context, Scenario } from "../lib/scenario.ts";
-import { seededRandom } from "../lib/statistics.ts";
 import type { Server } from "../lib/target.ts";
+import { texts } from "../lib/texts.ts";
 import { threePhases } from "./three-phases.ts";
-
-const TOPICS = 4;
-const WORDS = ["river", "stone", "lantern", "orchard", "signal", "harbour", "paper", "winter", "copper", "meadow"];
-const WORDS_PER_MESSAGE = 12;
 
 export const send: Scenario = {
   name: "send",
   summary: "durable POST /messages to a channel: throughput, latency at a fixed rate, one client alone",
   floor: "floors/send",
   worksOnUrl: true,
+  takesPeers: true,
   sizes: {
     tiny: {
       connections: 4,
@@ -65,6 +62,7 @@ async function run(context: Context): Promise<Outcome> {
     senders: "connections",
     server,
     cycles,
+    peers: await context.openPeers(1),
     check: () => readBackCheck(api, channel),
   });
 }
@@ -77,16 +75,9 @@ export function messageCycles(options: {
   readonly seed: number;
 }): Cycle[] {
   const { server, authorization, channelId, seed } = options;
-  const random = seededRandom(seed);
-  return Array.from({ length: TOPICS }, (_, index) => {
-    const words = Array.from({ length: WORDS_PER_MESSAGE }, () => WORDS[Math.floor(random() * WORDS.length)] ?? "");
-    const form = {
-      type: "channel",
-      to: String(channelId),
-      topic: `bench ${index + 1}`,
-      content: `${MARKER} ${words.join(" ")}`,
-    };
-    const host = `${server.address.host}:${server.address.port}`;
+  const host = `${server.address.host}:${server.address.port}`;
+  return texts(seed).map((message) => {
+    const form = { type: "channel", to: String(channelId), ...message };
     return [buildRequest({ method: "POST", path: "/api/v1/messages", authorization, form, host })];
   });
 }

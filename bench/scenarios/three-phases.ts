@@ -17,6 +17,8 @@ import { percentileMs } from "../lib/recorder.ts";
 import type { Check, Outcome } from "../lib/result.ts";
 import { type Context, openFloor } from "../lib/scenario.ts";
 import type { Server } from "../lib/target.ts";
+import type { Peer } from "../peers/peer.ts";
+import { storedChecks } from "../peers/stored-check.ts";
 
 export interface DurableChange {
   /** Of the scenario, in the labels of progress. */
@@ -29,6 +31,8 @@ export interface DurableChange {
   readonly server: Server;
   /** What each of them sends, in turn. */
   readonly cycles: readonly Cycle[];
+  /** Who takes the same change beside ours and the floor. */
+  readonly peers?: readonly Peer[];
   /** Asked when all phases are over: whether the changes are really there. */
   check(): Promise<Check>;
 }
@@ -36,10 +40,10 @@ export interface DurableChange {
 /** The floor is bare uWS + lmdb that stores the same form with the same durability (bench/floors/send.ts). */
 export async function threePhases(context: Context, change: DurableChange): Promise<Outcome> {
   const { settings } = context;
-  const { name, prefix, noun, server, cycles } = change;
+  const { name, prefix, noun, server, cycles, peers = [] } = change;
   const floor = await openFloor(context, { program: "floors/send" });
   const phase = (label: string, connections: number, ratePerSecond: number | null) =>
-    httpPair(context, { label: `${name}: ${label}`, server, floor, cycles, connections, ratePerSecond });
+    httpPair(context, { label: `${name}: ${label}`, server, floor, peers, cycles, connections, ratePerSecond });
   const most = await phase("throughput", settings.connections, null);
   const paced = await phase("fixed rate", settings.connections, settings.ratePerSecond);
   const alone = await phase("one client", 1, null);
@@ -62,6 +66,7 @@ export async function threePhases(context: Context, change: DurableChange): Prom
       ...failureChecks("fixed rate", paced),
       ...failureChecks("one client", alone),
       await change.check(),
+      ...(await storedChecks(peers)),
     ],
     notes: [
       ...bottleneckNotes("throughput", most),

@@ -51,6 +51,8 @@ t.test("[8 Bench] a command line that makes no sense ends with 2 and one line th
     [/at most 60000/, ["send", "--connections", "60001"]],
     [/above 0/, ["send", "--rate", "0"]],
     [/--url needs --zuliprc/, ["send", "--url", "http://127.0.0.1:1"]],
+    [/There are fastify, socketio, ejabberd, and all/, ["send", "--peer", "nobody"]],
+    [/read takes no peers; those that do are send, fanout/, ["read", "--peer", "fastify"]],
     [/http:\/\/ address/, ["send", "--url", "file:///etc/passwd"]],
   ];
   for (const [message, args] of cases) {

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import t from "tap";
 import { runArrivals } from "../../bench/lib/arrivals.ts";
 import { formatHtml } from "../../bench/lib/html-report.ts";
+import { measureOf } from "../../bench/lib/measures.ts";
 import { percentileMs, Recorder } from "../../bench/lib/recorder.ts";
 import type { Report } from "../../bench/lib/result.ts";
 import { medianOf, ratioOf, seededRandom, spreadOf } from "../../bench/lib/statistics.ts";
@@ -194,3 +195,22 @@ t.test(
     t.throws(() => readZuliprc(path), /no email and key/);
   },
 );
+
+t.test("[8 Bench, peers] ours divided by a peer stands beside it, in text and on the page", async (t) => {
+  const pair = { ours: [10, 12], floor: [40, 40], peers: { fastify: [5, 5], socketio: [] } };
+  const posts = { key: "y", title: "posts", unit: "/s", better: "higher" } as const;
+  const measure = measureOf(posts, pair, (run) => run);
+  t.match(measure.peers, { fastify: { value: { median: 5 }, ratio: { median: 2.2, min: 2, max: 2.4 } } });
+  t.same(measure.peers?.["socketio"], { value: null, ratio: null }, "a peer without a run has no number");
+  t.notOk(
+    "peers" in measureOf(posts, { ours: [1], floor: [] }, (run) => run),
+    "without peers nothing is said of them",
+  );
+  const scenarios = report.scenarios.map((scenario) => ({ ...scenario, measures: [measure] }));
+  const text = formatText({ ...report, scenarios });
+  t.match(text, / ours +floor +ratio +fastify +ours \/ fastify +socketio +ours \/ socketio$/m);
+  t.match(text, / 5\/s \[5 - 5\] +2\.2 \[2 - 2\.4\] +- +-$/m);
+  const page = formatHtml({ ...report, scenarios });
+  t.match(page, /<th>fastify<\/th><th>ours \/ fastify<\/th>/);
+  t.match(page, /<td>5\/s \[5 - 5\]<\/td><td>2\.2 \[2 - 2\.4\]<\/td><td>-<\/td><td>-<\/td>/);
+});

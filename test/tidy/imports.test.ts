@@ -2,7 +2,7 @@
  * Who may import whom (architecture, Layout), over the real import graph, and the other rules that no compiler checks: bans,
  * sizes, opening comments, and a reason for every dependency.
  */
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { findCycles, projectRoot, readSources, type Source } from "./sources.ts";
@@ -182,11 +182,22 @@ t.test("[house] every file opens with a comment and has at most 400 lines", (t) 
 
 interface Package {
   readonly dependencies: Readonly<Record<string, string>>;
-  readonly devDependencies: Readonly<Record<string, string>>;
+  readonly devDependencies?: Readonly<Record<string, string>>;
   readonly scripts: Readonly<Record<string, string>>;
 }
 
-const description = JSON.parse(readFileSync(join(projectRoot, "package.json"), "utf8")) as Package;
+const readDescription = (folder: string) =>
+  JSON.parse(readFileSync(join(projectRoot, folder, "package.json"), "utf8")) as Package;
+
+const description = readDescription(".");
+
+/** Programs with packages of their own, which nothing else may lean on: the peers of the bench. */
+const peers = readdirSync(join(projectRoot, "bench/peers")).flatMap((name) => {
+  const folder = `bench/peers/${name}`;
+  return existsSync(join(projectRoot, folder, "package.json"))
+    ? [{ folder, description: readDescription(folder) }]
+    : [];
+});
 
 /** Programs that are run by name, and packages that configuration names. */
 const programs: Readonly<Record<string, string>> = {
@@ -208,7 +219,7 @@ function isUsed(name: string): boolean {
 
 t.test("[issue, Repository and tools] every dependency is used, and README.md says what for", (t) => {
   const readme = readFileSync(join(projectRoot, "README.md"), "utf8");
-  for (const name of [...Object.keys(description.dependencies), ...Object.keys(description.devDependencies)]) {
+  for (const name of [...Object.keys(description.dependencies), ...Object.keys(description.devDependencies ?? {})]) {
     t.ok(isUsed(name), `${name} is used`);
     t.ok(
       readme.includes(`\`${name}\``) || (name.startsWith("@types/") && readme.includes("@types/")),
@@ -220,11 +231,12 @@ t.test("[issue, Repository and tools] every dependency is used, and README.md sa
 
 t.test("[issue, Repository and tools] what the server imports is a dependency, not only of its tests", (t) => {
   for (const { path, imports } of sources) {
+    if (peers.some(({ folder }) => path.startsWith(`${folder}/`))) continue;
     const isServer = /^(?:schemas|actors|src)\/|^(?:start|cli|build)\.mjs$/.test(path);
     for (const { target, isPackage, isTypeOnly } of imports) {
       if (!isPackage) continue;
       const isProduct = description.dependencies[target] !== undefined;
-      const isTool = description.devDependencies[target] !== undefined;
+      const isTool = description.devDependencies?.[target] !== undefined;
       if (!isProduct && (isServer ? !isTypeOnly : !isTool)) t.fail(`${path} imports ${target}`);
     }
   }
@@ -232,9 +244,31 @@ t.test("[issue, Repository and tools] what the server imports is a dependency, n
   t.end();
 });
 
+t.test("[8 Bench, peers] what a peer imports is what its own package.json says, and nothing imports a peer", (t) => {
+  t.ok(peers.length > 0);
+  for (const { folder, description: own } of peers) {
+    const inside = sources.filter(({ path }) => path.startsWith(`${folder}/`));
+    const imported = inside.flatMap(({ imports }) =>
+      imports.filter((one) => one.isPackage).map(({ target }) => target),
+    );
+    t.strictSame([...new Set(imported)].toSorted(), Object.keys(own.dependencies).toSorted(), folder);
+    const users = sources.filter(({ imports }) => imports.some(({ target }) => target.startsWith(`${folder}/`)));
+    t.strictSame(
+      users.map(({ path }) => path).filter((path) => !path.startsWith(`${folder}/`)),
+      [],
+      folder,
+    );
+    t.ok(existsSync(join(projectRoot, folder, "package-lock.json")), `${folder} has its versions locked`);
+  }
+  t.end();
+});
+
 t.test("[issue, Repository and tools] versions are pinned exactly", (t) => {
-  for (const [name, version] of Object.entries({ ...description.dependencies, ...description.devDependencies })) {
-    t.match(version, /^(?:npm:uws-pack@)?\d+\.\d+\.\d+$/, name);
+  const all = [description, ...peers.map((peer) => peer.description)];
+  for (const { dependencies, devDependencies = {} } of all) {
+    for (const [name, version] of Object.entries({ ...dependencies, ...devDependencies })) {
+      t.match(version, /^(?:npm:uws-pack@)?\d+\.\d+\.\d+$/, name);
+    }
   }
   t.end();
 });

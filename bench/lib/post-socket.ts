@@ -1,0 +1,76 @@
+// A socket that posts: it logs in by its dialect, sends one post at a time and hears the answer among whatever else comes. For a
+// crew it is a connection like one of HTTP.
+
+import type { Dialect, Login } from "./dialect.ts";
+import type { Address, ConnectionEvents } from "./http-connection.ts";
+import type { PostSockets } from "./job.ts";
+import { WebSocketReceiver } from "./websocket.ts";
+
+export class PostSocket {
+  readonly #socket: WebSocketReceiver;
+  readonly #events: ConnectionEvents;
+  readonly #dialect: Dialect;
+  readonly #login: Login;
+  #stands = false;
+
+  constructor(
+    options: {
+      readonly address: Address;
+      readonly dialect: Dialect;
+      readonly sockets: PostSockets;
+      readonly index: number;
+    },
+    events: ConnectionEvents,
+  ) {
+    const { address, dialect, sockets, index } = options;
+    this.#events = events;
+    this.#dialect = dialect;
+    this.#login = {
+      authorization: sockets.authorizations[index % sockets.authorizations.length] ?? "",
+      register: "",
+      index,
+    };
+    const authorization = dialect.usesHeader ? this.#login.authorization : null;
+    this.#socket = new WebSocketReceiver(
+      { address, path: sockets.path, authorization, subprotocol: dialect.subprotocol, localAddress: null },
+      {
+        onOpen: () => {
+          const greeting = dialect.greet(this.#login);
+          if (greeting !== null) this.#socket.sendText(greeting);
+        },
+        onText: (bytes, from, to) => this.#onText(bytes, from, to),
+        onClose: (reason) => events.onClose(reason),
+      },
+    );
+  }
+
+  /** The caller may change `post` as soon as this returns. */
+  send(post: Buffer): void {
+    this.#socket.send(post);
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #onText(bytes: Buffer, from: number, to: number): void {
+    const alive = this.#dialect.aliveAnswer(bytes, from, to);
+    if (alive !== null) {
+      this.#socket.sendText(alive);
+    } else if (this.#stands) {
+      const answer = this.#dialect.postAnswer(bytes, from, to, this.#login);
+      if (answer !== null) this.#events.onResponse(answer);
+    } else {
+      this.#logIn(bytes.toString("utf8", from, to));
+    }
+  }
+
+  /** A refusal is thrown: the reader of the socket makes it the reason of its end. */
+  #logIn(text: string): void {
+    const heard = this.#dialect.hear(text, this.#login);
+    if (heard.kind === "say") this.#socket.sendText(heard.text);
+    if (heard.kind !== "ready") return;
+    this.#stands = true;
+    this.#events.onConnect();
+  }
+}
