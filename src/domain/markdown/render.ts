@@ -1,6 +1,7 @@
 // Messages from Markdown to HTML, in two steps (architecture, "the path of a write", step 4): `parseContent` does the
 // work that needs no state, before the turn; `resolveContent` fills in names inside the turn. Output is escaped by
 // construction, never filtered afterwards. Plain text skips the parser. Bounds are in bounds.ts (S3).
+import { BLOCKS_PER_MESSAGE_MAX, INLINE_TOKENS_PER_MESSAGE_MAX } from "./bounds.ts";
 import type { ParseContext } from "./context.ts";
 import { tokenize } from "./dialect.ts";
 import { renderTokens } from "./html-renderer.ts";
@@ -69,6 +70,8 @@ function contextFor(options: ParseOptions): ParseContext {
     realmUrl: withoutSlash(options.realmUrl ?? null),
     usesShortcuts: true,
     blockDepth: 0,
+    blocksLeft: BLOCKS_PER_MESSAGE_MAX,
+    inlineTokensLeft: INLINE_TOKENS_PER_MESSAGE_MAX,
   };
 }
 
