@@ -25,6 +25,11 @@ const surplusMibMax = 48;
 /** So many inputs get every operation to its end; fewer do it for most. */
 const inputsForAll = 200_000;
 
+/** Operations that were never answered with success. */
+function idleIn({ succeeded }: Tally): string[] {
+  return endpoints.map(({ operationId }) => operationId).filter((operationId) => !succeeded.has(operationId));
+}
+
 /** Rounds in turn to each process. Resolves when all have ended; one that ends badly is a fault. */
 async function playInProcesses(t: Teardown, seed: number, onRound: (tally: Tally) => void): Promise<void> {
   const play = async (index: number) => {
@@ -55,7 +60,10 @@ t.test("[issue, Fuzz] every operation answers whatever is sent in the envelope, 
   const onRound = (round: Tally) => {
     include(tally, round);
     const perSecond = Math.round((tally.sent / (performance.now() - began)) * 1000);
-    t.comment(`${tally.sent} inputs, ${perSecond} a second, heap ${round.surplusMib.at(-1)?.toFixed(1)} MiB`);
+    const heap = `heap ${round.surplusMib.at(-1)?.toFixed(1)} MiB`;
+    t.comment(
+      `${tally.sent} inputs, ${perSecond} a second, ${heap}, ${idleIn(tally).length} operations without success`,
+    );
     for (const fault of round.faults) t.comment(fault);
   };
   if (count > perRound) await playInProcesses(t, seed, onRound);
@@ -64,7 +72,7 @@ t.test("[issue, Fuzz] every operation answers whatever is sent in the envelope, 
   t.equal(tally.sent, Math.max(0, count - from), "all of them were sent");
   t.comment(JSON.stringify(Object.fromEntries(tally.codes)));
   t.ok(Math.max(...tally.surplusMib) < surplusMibMax, "[S3] memory holds the data and bounded caches, nothing else");
-  const idle = endpoints.filter(({ operationId }) => !tally.succeeded.has(operationId)).map((each) => each.operationId);
+  const idle = idleIn(tally);
   if (idle.length === 0) t.comment("every operation was answered with success at least once");
   else t.comment(`never succeeded: ${idle.join(" ")}`);
   if (tally.sent >= inputsForAll) t.strictSame(idle, [], "every operation is got to the end of");

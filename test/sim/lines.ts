@@ -7,7 +7,7 @@ import { refuse } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import type { Hub } from "../../src/realtime/hub.ts";
 import { poll } from "../../src/realtime/long-poll.ts";
-import { type Connection, type SocketHost, SocketSession, type Visitor } from "../../src/realtime/socket-session.ts";
+import { type Connection, type SocketHost, SocketSession } from "../../src/realtime/socket-session.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import { type Body, callOf, keyHashOf, read } from "./calls.ts";
 
@@ -29,13 +29,13 @@ export interface Caller {
   readonly queueId: string;
 }
 
-const visitor: Visitor = {
+const visitor = {
   format: "json",
   client: "sim",
   siteUrl: "http://localhost",
   userAgent: "sim",
   address: "",
-};
+} as const;
 
 export class SocketLine implements Line {
   readonly isPushed = true;
