@@ -135,7 +135,7 @@ export class VirtualClient {
   #connection(): Connection {
     return {
       send: (data) => this.#take(String(data)),
-      bufferedBytes: () => this.#bufferedBytes,
+      getBufferedAmount: () => this.#bufferedBytes,
       end: (code) => {
         if (this.#world.isDown()) return;
         this.#world.trace(`close ${this.queueId} ${code}`);
