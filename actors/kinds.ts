@@ -14,7 +14,7 @@ import { mailMachine } from "./mail/machine.ts";
 import { presenceMachine } from "./presence/machine.ts";
 import { realmMachine, realmMachineVersion } from "./realm/machine.ts";
 import { initialRetention, retentionMachine, retentionMachineVersion } from "./retention/machine.ts";
-import { contextOf, conversationIdOf, emptyContext } from "./topic/context.ts";
+import { contextOf, conversationIdOf, emptyContext, rowOf } from "./topic/context.ts";
 import { type TopicContext, topicMachine, topicMachineVersion } from "./topic/machine.ts";
 import { topicDeletionMachine, topicDeletionMachineVersion } from "./topic-deletion/machine.ts";
 import { typingMachine } from "./typing/machine.ts";
@@ -119,8 +119,8 @@ const topicKind: ActorKind = {
     const context = after.context as TopicContext;
     const formerId = (before.context as TopicContext).id;
     if (context.id === null) return formerId === null ? [] : [effects.remove("conversations", formerId)];
-    const { id, ...rest } = context;
-    return [effects.put("conversations", id, { id, state: after.state, version: topicMachineVersion, ...rest })];
+    const row = rowOf(context.id, after.state, topicMachineVersion, context);
+    return [effects.put("conversations", context.id, row)];
   },
 };
 

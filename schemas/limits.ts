@@ -291,6 +291,8 @@ export const limits = {
   sockets_per_user_max: 100,
   sockets_max: 200_000,
   socket_authentication_ms_max: 5000,
+  /** Texts that sockets have alike (program, site, network address) and that are looked up when one opens. */
+  socket_texts_shared_max: 1000,
   socket_heartbeat_s: 30,
   socket_heartbeat_s_min: 4,
   socket_heartbeat_s_max: 600,
@@ -337,6 +339,8 @@ export const limits = {
 
   // Shutdown
   drain_sockets_per_batch: 500,
+  /** With more sockets than make so many batches, batches are larger: a stop has its time. */
+  drain_batches_max: 100,
   drain_pause_ms: 20,
   shutdown_ms_max: 4500,
 } as const;
@@ -361,6 +365,10 @@ relate(
 relate(limits.presence_hidden_s > limits.presence_offline_threshold_s, "who hides looks offline at once");
 relate(4 * limits.move_batch_characters <= limits.turn_bytes_max, "the texts of a batch fit into one turn");
 relate(limits.move_batch_messages <= limits.event_ids_per_piece_max, "the ids of a batch fit into one event");
+relate(
+  limits.drain_batches_max * limits.drain_pause_ms < limits.shutdown_ms_max / 2,
+  "as many sockets as there may be are told in the time that a stop has",
+);
 relate(limits.heartbeat_ms_min < limits.heartbeat_ms_max, "heartbeat window");
 relate(limits.message_code_points_max * 4 < limits.body_bytes_max, "a longest message fits into a body");
 relate(

@@ -1,6 +1,7 @@
 /** The process (start-up contract): configuration, server, console lines, signals, exit codes. */
 import { rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
+import { limits } from "../schemas/limits.ts";
 import { BadConfig, readConfig } from "./config.ts";
 import { createLog } from "./log.ts";
 import { offerMetrics } from "./metrics.ts";
@@ -10,7 +11,6 @@ import { DataFolderInUse } from "./store/root.ts";
 
 /** sysexits.h: configuration error; temporary failure; everything else. */
 const exitCodes = { badConfig: 78, unavailable: 75, failure: 1 } as const;
-const shutdownMsMax = 4500;
 
 function say(line: string): void {
   process.stdout.write(`${line}\n`);
@@ -69,7 +69,7 @@ async function main(): Promise<void> {
   }
   greet(server);
   log.info({ signal: await asked }, "stopping");
-  setTimeout(() => process.exit(exitCodes.failure), shutdownMsMax).unref();
+  setTimeout(() => process.exit(exitCodes.failure), limits.shutdown_ms_max).unref();
   await server.stop();
   rmSync(pidFile, { force: true });
   process.exit(0);

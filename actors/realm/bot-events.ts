@@ -40,6 +40,28 @@ export function defaultsRenamed(view: View, channelId: number): Effect[] {
   return [...concerned].sort((a, b) => a - b).flatMap((id) => endQueues(view, id));
 }
 
+/**
+ * People come to know of channels, or know of them no more: the records of their own bots name those, or do not (S1).
+ * Administrators, who see other people's bots, know of every channel.
+ */
+export function defaultsInSight(view: View, channelIds: readonly number[], ownerIds: readonly number[]): Effect[] {
+  const concerned = new Set(channelIds);
+  const named = ownerIds.flatMap((ownerId) =>
+    [...view.bots.ofOwner(ownerId)].flatMap((id) => {
+      const [bot, record] = [view.users.get(id), view.row("bots", id)];
+      if (bot === undefined || record === undefined) return [];
+      return defaultFields.flatMap(([field, stored]) => (concerned.has(record[stored] ?? 0) ? [{ bot, field }] : []));
+    }),
+  );
+  if (named.length > limits.sight_events_max) {
+    const owners = new Set(named.map(({ bot }) => bot.botOwnerId ?? 0));
+    return [...owners].sort((a, b) => a - b).flatMap((id) => endQueues(view, id));
+  }
+  return named.map(({ bot, field }) =>
+    effects.emit("realm_bot", { op: "update", field, user_id: bot.id }, { to: "users", ids: [bot.botOwnerId ?? 0] }),
+  );
+}
+
 /** For changes that are made to bots as to people: nothing for people. */
 export function botUpdates(view: View, user: UserRecord, fields: readonly string[]): Effect[] {
   return user.botType === null ? [] : fields.map((field) => botEvent(view, user, { op: "update", field }));

@@ -13,6 +13,7 @@ import { channelGroupId, hasMetadataAccess } from "../../src/domain/permissions.
 import { supposing } from "../../src/domain/supposed-view.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
+import { defaultsInSight } from "./bot-events.ts";
 import { endQueues } from "./user-sight.ts";
 
 /** Of the permissions of a channel, those that let one know of it. */
@@ -100,7 +101,7 @@ export function channelSight(
     }
     if (gaining.length > 0) subscribersLeft -= view.subscriptions.ofChannel(id).size;
     if (subscribersLeft < 0) return tooMuch();
-    vanishing.push(...vanishingEffects(id, losing));
+    vanishing.push(...vanishingEffects(view, id, losing));
     appearing.push(...(next.isPrivate ? sightRows(view, id, gaining) : []), ...appearingEffects(view, id, gaining));
     if (gaining.length > 0) gained.set(id, ascending(gaining));
   }
@@ -113,10 +114,13 @@ export function sightRows(view: View, channelId: number, userIds: readonly numbe
 }
 
 /** The channel is gone for these people. */
-export function vanishingEffects(channelId: number, userIds: readonly number[]): Effect[] {
+export function vanishingEffects(view: View, channelId: number, userIds: readonly number[]): Effect[] {
   if (userIds.length === 0) return [];
   const gone = { op: "delete", streams: [{ stream_id: channelId }], stream_ids: [channelId] };
-  return [effects.emit("stream", gone, { to: "users", ids: ascending(userIds) })];
+  return [
+    effects.emit("stream", gone, { to: "users", ids: ascending(userIds) }),
+    ...defaultsInSight(view, [channelId], userIds),
+  ];
 }
 
 /** The channel is new to these people: the record, which counts nobody, then who is in it. */
@@ -124,10 +128,10 @@ export function appearingEffects(view: View, channelId: number, userIds: readonl
   if (userIds.length === 0) return [];
   const audience = { to: "users", ids: ascending(userIds) } as const;
   const subscribers = ascending(view.subscriptions.ofChannel(channelId));
-  const created = effects.emit("stream", { op: "create", channel_ids: [channelId], subscriber_count: 0 }, audience);
-  if (subscribers.length === 0) return [created];
+  const peers = { op: "peer_add", stream_ids: [channelId], user_ids: subscribers };
   return [
-    created,
-    effects.emit("subscription", { op: "peer_add", stream_ids: [channelId], user_ids: subscribers }, audience),
+    effects.emit("stream", { op: "create", channel_ids: [channelId], subscriber_count: 0 }, audience),
+    ...(subscribers.length === 0 ? [] : [effects.emit("subscription", peers, audience)]),
+    ...defaultsInSight(view, [channelId], userIds),
   ];
 }

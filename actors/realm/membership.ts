@@ -12,7 +12,9 @@ import { type Done, done, type Outcome } from "../decide.ts";
 import { type Answer, type Effect, effects } from "../effects.ts";
 import { readBeforeJoining } from "../user/read-rows.ts";
 import { leaveRead } from "../user/read-state.ts";
+import { defaultsInSight } from "./bot-events.ts";
 import { watchers } from "./channel-events.ts";
+import { vanishingEffects } from "./channel-sight.ts";
 import { endSubscription, newSubscription } from "./subscription-records.ts";
 import { sightEffects } from "./user-sight.ts";
 
@@ -131,6 +133,7 @@ function joinEffects(view: View, { channel, userIds, color }: Target): Effect[] 
     ...(unaware.length === 0 ? [] : [effects.emit("stream", { op: "create", ...body }, { to: "users", ids: unaware })]),
     effects.emit("subscription", { op: "add", ...body }, { to: "users", ids }),
     effects.emit("subscription", { op: "peer_add", stream_ids: [channel.id], user_ids: ids }, watchers(channel, ids)),
+    ...defaultsInSight(view, [channel.id], unaware),
   ];
 }
 
@@ -148,7 +151,6 @@ function leaveEffects(view: View, { channel, userIds }: Target): Effect[] {
     const user = view.users.get(id);
     return user !== undefined && !hasMetadataAccessUnsubscribed(view, user, channel);
   });
-  const gone = { op: "delete", streams: [{ stream_id: channel.id }], stream_ids: [channel.id] };
   return [
     ...ids.flatMap((id) => {
       const subscription = view.subscriptions.get(id, channel.id);
@@ -166,7 +168,7 @@ function leaveEffects(view: View, { channel, userIds }: Target): Effect[] {
       { op: "peer_remove", stream_ids: [channel.id], user_ids: ids },
       watchers(channel, blinded),
     ),
-    ...(blinded.length === 0 ? [] : [effects.emit("stream", gone, { to: "users", ids: blinded })]),
+    ...vanishingEffects(view, channel.id, blinded),
     ...ids.flatMap((id) => leaveRead(view, id, channel.id)),
   ];
 }

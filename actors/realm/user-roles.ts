@@ -9,6 +9,7 @@ import { deliveryEmail, sightOf } from "../../src/domain/people.ts";
 import { canAccessAllUsers, hasMetadataAccess, isAdministrator, isGuest } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
+import { defaultsInSight } from "./bot-events.ts";
 import { sightRows } from "./channel-sight.ts";
 import { roleGroupEvents } from "./user-groups.ts";
 import { endQueues } from "./user-sight.ts";
@@ -67,6 +68,7 @@ function channelEvents(view: View, before: UserRecord, after: UserRecord): Effec
           : [effects.emit("subscription", { op: "peer_add", stream_ids: [id], user_ids: userIds }, audience)]),
       ];
     }),
+    ...defaultsInSight(view, [...lostIds, ...gained.map(({ id }) => id)], [after.id]),
   ];
 }
 

@@ -30,6 +30,12 @@ export function contextOf(row: ConversationRecord): TopicContext {
   return { id, channelId, topic, userIds, lastMessageId, renames, movingId };
 }
 
+/** The row of a conversation that has an id. Written out: a spread is copied slowly, and each post would pay for it. */
+export function rowOf(id: number, state: string, version: number, context: TopicContext): ConversationRecord {
+  const { channelId, topic, userIds, lastMessageId, renames, movingId } = context;
+  return { id, state, version, channelId, topic, userIds, lastMessageId, renames, movingId };
+}
+
 export function emptyContext(address: Address): TopicContext {
   return {
     id: null,

@@ -8,6 +8,7 @@
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageRecord } from "../../schemas/records.ts";
+import { forgottenMove, leadsElsewhere } from "../../src/domain/message-rules.ts";
 import { canReadChannelMessage } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { MessageMove } from "../commands/messages.ts";
@@ -73,7 +74,7 @@ export function takeIn(context: TopicContext, asked: Command<"messages.take-in">
     ...(isNew
       ? [effects.count("recipient", id), effects.put("topicNames", [move.to.channelId, fold(move.to.topic)], { id })]
       : []),
-    ...messages.flatMap((message) => carried(message, move, id)),
+    ...messages.flatMap((message) => carried(view, message, move, id)),
     ...(messages.length === 0 ? [] : arrivalEffects(context, view, move, ids)),
     ...movedReadState(view, {
       messages,
@@ -128,8 +129,9 @@ function sightOf(view: View, { from, isLimitedToSight, movedById }: MessageMove)
   return (id) => channel !== undefined && mover !== undefined && canReadChannelMessage(view, mover, channel, id);
 }
 
-function carried(message: MessageRecord, { moveId, conversationId, from, to }: MessageMove, id: number): Effect[] {
-  const moves = [...message.moves, moveId].slice(-limits.message_history_entries_max);
+function carried(view: View, message: MessageRecord, move: MessageMove, id: number): Effect[] {
+  const { conversationId, from, to } = move;
+  const moves = movesOf(view, message, move);
   return [
     effects.remove("conversationMessages", [conversationId, message.id]),
     ...(from.channelId === to.channelId ? [] : [effects.remove("channelMessages", [from.channelId, message.id])]),
@@ -138,6 +140,19 @@ function carried(message: MessageRecord, { moveId, conversationId, from, to }: M
       to.channelId,
     ),
   ];
+}
+
+/** As many as are kept, with this one. */
+function movesOf(view: View, { moves }: MessageRecord, { moveId, from, to }: MessageMove): readonly number[] {
+  const all = [...moves, moveId];
+  if (all.length <= limits.message_history_entries_max) return all;
+  const forgotten = forgottenMove(all, (known) => {
+    if (known === moveId) return leadsElsewhere(from, to);
+    const row = view.row("messageMoves", known);
+    if (row === undefined) return false;
+    return leadsElsewhere({ channelId: row.prevChannelId, topic: row.prevTopic }, row);
+  });
+  return all.filter((known) => known !== forgotten);
 }
 
 function arrivalEffects(context: TopicContext, view: View, move: MessageMove, ids: readonly number[]): Effect[] {

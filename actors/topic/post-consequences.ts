@@ -41,7 +41,9 @@ const consequences: readonly Consequence[] = [
 ];
 
 export function consequencesOf(posted: Posted, view: View): readonly Effect[] {
-  return consequences.flatMap((consequence) => consequence(posted, view));
+  const all: Effect[] = [];
+  for (const consequence of consequences) all.push(...consequence(posted, view));
+  return all;
 }
 
 function showActivity({ channel }: Posted, view: View): readonly Effect[] {

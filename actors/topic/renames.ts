@@ -5,7 +5,7 @@
  */
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { TopicToggle } from "../../src/domain/message-rules.ts";
+import { forgottenMove, leadsElsewhere, type TopicToggle } from "../../src/domain/message-rules.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { MessageMove } from "../commands/messages.ts";
 import { type Command, command } from "../commands.ts";
@@ -86,17 +86,23 @@ function renameRows(context: TopicContext, view: View, move: MessageMove): Effec
       topic: to.topic,
       upToId: context.lastMessageId,
     }),
-    ...pruned(context, view, conversationId),
+    ...pruned(context, view, move),
     refileTopic(conversationId),
     ...moveUserTopics(view, { from, to, isMerge: false }),
   ];
 }
 
 /** Of very many names the oldest are forgotten (S3). */
-function pruned(context: TopicContext, view: View, conversationId: number): Effect[] {
-  if (context.renames < limits.message_history_entries_max) return [];
-  const [oldest] = view.keys("topicRenames", { start: [conversationId], end: [conversationId + 1], limit: 1 });
-  return oldest === undefined ? [] : [effects.remove("topicRenames", oldest)];
+function pruned(context: TopicContext, view: View, { conversationId, from, to }: MessageMove): Effect[] {
+  const limit = limits.message_history_entries_max;
+  if (context.renames < limit) return [];
+  const names = view.rows("topicRenames", { start: [conversationId], end: [conversationId + 1], limit });
+  const known = names.map(({ key, row: { prevTopic, topic } }) => ({ key, prevTopic, topic }));
+  const { channelId } = to;
+  const forgotten = forgottenMove([...known, { key: null, prevTopic: from.topic, topic: to.topic }], (name) =>
+    leadsElsewhere({ channelId, topic: name.prevTopic }, { channelId, topic: name.topic }),
+  );
+  return forgotten === undefined || forgotten.key === null ? [] : [effects.remove("topicRenames", forgotten.key)];
 }
 
 /** Tells of the next messages of a large topic. What was deleted meanwhile has no new name. */

@@ -23,6 +23,7 @@ export class LowestIds {
   }
 
   ascending(): number[] {
+    if (this.#kept.size === 0) return [];
     return [...this.#kept].sort((a, b) => a - b).slice(0, this.#count);
   }
 }

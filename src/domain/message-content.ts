@@ -13,7 +13,8 @@ const truncationMark = "\n[message truncated]";
 /** Trailing blanks go, what is too long is cut. */
 export function cutContent(raw: string): string {
   const content = raw.trimEnd();
-  if (codePoints(content) <= limits.message_code_points_max) return content;
+  const isShort = content.length <= limits.message_code_points_max;
+  if (isShort || codePoints(content) <= limits.message_code_points_max) return content;
   return truncate(content, limits.message_code_points_max - truncationMark.length) + truncationMark;
 }
 

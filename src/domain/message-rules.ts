@@ -160,6 +160,26 @@ export function topicToggle(former: string, topic: string, cut: string): TopicTo
   return wasResolved && former.replace(/^[✔ ]+/u, "") === cut ? "unresolved" : "none";
 }
 
+/** Whether a message that moved so is somewhere else now; a topic that was only resolved or unresolved is where it was (spec 2.9). */
+export function leadsElsewhere(
+  from: { readonly channelId: number; readonly topic: string },
+  to: { readonly channelId: number; readonly topic: string },
+): boolean {
+  if (from.channelId !== to.channelId) return true;
+  return from.topic !== to.topic && topicToggle(from.topic, to.topic, to.topic) === "none";
+}
+
+/**
+ * Which of too many moves is forgotten (S3): the oldest, but never the newest that led elsewhere, by which it is known when a
+ * message moved (spec 2.9).
+ * @param moves oldest first
+ */
+export function forgottenMove<Move>(moves: readonly Move[], isElsewhere: (move: Move) => boolean): Move | undefined {
+  const [oldest, second] = moves;
+  if (oldest === undefined || second === undefined || !isElsewhere(oldest)) return oldest;
+  return moves.findLast(isElsewhere) === oldest ? second : oldest;
+}
+
 /** Names that would resolve the empty topic, which cannot be. */
 export function isResolvedEmptyTopic(view: View, topic: string): boolean {
   return [resolvedPrefix.trim(), `${resolvedPrefix}${emptyTopicName(view)}`].includes(topic);

@@ -11,6 +11,7 @@ import type { View } from "./view.ts";
 
 export const topicPolicies = { none: 0, muted: 1, unmuted: 2, followed: 3 } as const;
 export type TopicPolicy = (typeof topicPolicies)[keyof typeof topicPolicies];
+const policies: readonly TopicPolicy[] = Object.values(topicPolicies);
 
 /** A person's policy for a topic, by any spelling of its name. O(1): one row. */
 export function visibilityPolicy(view: View, userId: number, channelId: number, topic: string): TopicPolicy {
@@ -77,5 +78,5 @@ export function userTopicsOf(view: View, userId: number, allowsEmptyName: boolea
 }
 
 function policyOf(value: number | undefined): TopicPolicy {
-  return Object.values(topicPolicies).find((policy) => policy === value) ?? topicPolicies.none;
+  return policies.find((policy) => policy === value) ?? topicPolicies.none;
 }

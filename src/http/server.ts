@@ -26,7 +26,7 @@ import { Exchange } from "./exchange.ts";
 import { FileReceiver } from "./file-receiver.ts";
 import { decodePercent, readForm } from "./form.ts";
 import { apiPrefix, type Incoming, readIncoming } from "./incoming.ts";
-import type { PageRoute } from "./pages.ts";
+import { errorPage, type PageRoute } from "./pages.ts";
 import type { Performer } from "./performer.ts";
 import { personName } from "./rate-limits.ts";
 import { type BodyAllowance, ordinaryBody, strangersBody, UploadBudget } from "./uploads.ts";
@@ -318,14 +318,15 @@ export class HttpServer {
   /** What is outside the API: pictures, and the pages that links in mails lead to. */
   #page(exchange: Exchange, incoming: Incoming, body: Body): Performed | Promise<Performed> {
     const path = decodePercent(incoming.path);
-    if (path === null) return refusal(refuse.badRequest("Malformed percent-encoding in the path"));
+    if (path === null) return errorPage(refuse.badRequest("Malformed percent-encoding in the path"));
     const route = this.#options.pages.find(({ prefix }) => path.startsWith(prefix));
-    if (route === undefined) return refusal(refuse.notFound());
+    if (route === undefined) return errorPage(refuse.notFound());
     const { method, contentType } = incoming;
     const isSent = method === "POST" && route.takesForms === true;
     if (method !== "GET" && method !== "HEAD" && !isSent) {
       const allowed = route.takesForms === true ? ["GET", "HEAD", "POST"] : ["GET", "HEAD"];
-      return { ...refusal(refuse.methodNotAllowed(allowed)), headers: [["Allow", allowed.join(", ")]] };
+      const refused = errorPage(refuse.methodNotAllowed(allowed));
+      return { ...refused, headers: [...refused.headers, ["Allow", allowed.join(", ")]] };
     }
     const address = () => incoming.forwarded.address ?? exchange.address();
     const realm = this.#options.realmOf(incoming.host);

@@ -82,7 +82,8 @@ export class Hub implements EventSink {
     if (delta.table === "queues") {
       const id = delta.key as string;
       const known = this.#queues.get(id);
-      if (delta.row !== null && known === undefined) this.#open(delta.row as QueueRecord);
+      const record = this.realm.projections.queues.get(id);
+      if (record !== undefined && known === undefined) this.#open(record);
       if (delta.row === null && known !== undefined) this.#end(known);
     } else if (delta.table === "subscriptions") {
       const [channelId, userId] = delta.key as [number, number];

@@ -40,11 +40,37 @@ export const noReader: Reader = { kind: "none" };
 /** Events that tell clients again, which do not take `user_settings` events, what changed (behaviour 4.3). */
 const olderSettingsTypes: ReadonlySet<string> = new Set(["update_display_settings", "update_global_notifications"]);
 
+/** What follows from the options of a queue. Equal options are one object (projections/queues.ts), and so is this. */
+interface Shape {
+  readonly variant: string;
+  readonly capabilities: ReadonlySet<string>;
+  readonly types: ReadonlySet<string> | null;
+}
+
+const shapes = new WeakMap<QueueOptions, Shape>();
+
+function shapeOf(options: QueueOptions): Shape {
+  const known = shapes.get(options);
+  if (known !== undefined) return known;
+  const capabilities = new Set(options.capabilities);
+  const variant = [
+    options.applyMarkdown,
+    options.clientGravatar,
+    capabilities.has("empty_topic_name"),
+    capabilities.has("bulk_message_deletion"),
+    capabilities.has("simplified_presence_events"),
+    options.slimPresence,
+  ]
+    .map((flag) => (flag ? "1" : "0"))
+    .join("");
+  const types = options.eventTypes === null ? null : new Set(options.eventTypes);
+  const shape = { variant, capabilities, types };
+  shapes.set(options, shape);
+  return shape;
+}
+
 export class LiveQueue {
   readonly record: QueueRecord;
-  readonly options: QueueOptions;
-  /** Queues with equal options share encodings of messages. */
-  readonly variant: string;
   reader: Reader = noReader;
   /** When the last reader went away; milliseconds. */
   unreadSince: number;
@@ -52,29 +78,16 @@ export class LiveQueue {
   deliveredUpTo: number;
   /** Position of the first durable event that waits in the log; null: none since `deliveredUpTo`. */
   firstPending: number | null = null;
-  readonly #capabilities: ReadonlySet<string>;
-  readonly #types: ReadonlySet<string> | null;
+  readonly #shape: Shape;
   readonly #narrowed: Narrowed | null;
-  /** The latest of each kind, in order of arrival. */
-  #volatile = new Map<string, EncodedEvent>();
+  /** The latest of each kind, in order of arrival; null: none, as nearly always. */
+  #volatile: Map<string, EncodedEvent> | null = null;
 
   /** @param position the realm's next position: what is older is in the log, if it was for this queue at all */
   constructor(view: View, record: QueueRecord, user: UserRecord, position: number, now: number) {
     this.record = record;
-    this.options = record.options as unknown as QueueOptions;
-    this.#capabilities = new Set(this.options.capabilities);
-    this.#types = this.options.eventTypes === null ? null : new Set(this.options.eventTypes);
+    this.#shape = shapeOf(this.options);
     this.#narrowed = narrowOf(view, user, this.options);
-    this.variant = [
-      this.options.applyMarkdown,
-      this.options.clientGravatar,
-      this.can("empty_topic_name"),
-      this.can("bulk_message_deletion"),
-      this.can("simplified_presence_events"),
-      this.options.slimPresence,
-    ]
-      .map((flag) => (flag ? "1" : "0"))
-      .join("");
     this.deliveredUpTo = position - 1;
     this.unreadSince = now;
   }
@@ -87,12 +100,22 @@ export class LiveQueue {
     return this.record.userId;
   }
 
+  get options(): QueueOptions {
+    return this.record.options as unknown as QueueOptions;
+  }
+
+  /** Queues with equal options share encodings of messages. */
+  get variant(): string {
+    return this.#shape.variant;
+  }
+
   can(capability: string): boolean {
-    return this.#capabilities.has(capability);
+    return this.#shape.capabilities.has(capability);
   }
 
   wantsType(type: string): boolean {
-    return this.#types === null || this.#types.has(type);
+    const { types } = this.#shape;
+    return types === null || types.has(type);
   }
 
   /** Whether the client wants events of this kind at all; who may see them is decided elsewhere. */
@@ -102,7 +125,7 @@ export class LiveQueue {
       return this.can("stream_typing_notifications") || this.reader.kind === "socket";
     }
     // Who asked for both knows the newer one (behaviour 4.3).
-    if (record.type === "muted_topics") return this.#types?.has("user_topic") !== true;
+    if (record.type === "muted_topics") return this.#shape.types?.has("user_topic") !== true;
     const { archives } = record.audience;
     if (archives !== undefined && (archives === "shown") !== this.can("archived_channels")) return false;
     if (olderSettingsTypes.has(record.type)) return !this.can("user_settings_object");
@@ -116,11 +139,12 @@ export class LiveQueue {
   startAt(position: number): void {
     this.deliveredUpTo = position;
     this.firstPending = null;
-    this.#volatile = new Map();
+    this.#volatile = null;
   }
 
   /** Keeps a volatile event for the next reader: latest wins, bounded (E4). */
   keepVolatile(key: string, event: EncodedEvent): void {
+    this.#volatile ??= new Map();
     this.#volatile.delete(key);
     this.#volatile.set(key, event);
     const [oldest] = this.#volatile.keys();
@@ -129,13 +153,13 @@ export class LiveQueue {
 
   /** What was kept after a position; forgets it and everything older. */
   takeVolatile(after: number): EncodedEvent[] {
-    const kept = [...this.#volatile.values()];
-    this.#volatile = new Map();
+    const kept = this.#volatile === null ? [] : [...this.#volatile.values()];
+    this.#volatile = null;
     return kept.filter(({ record }) => record.position > after);
   }
 
   get hasVolatile(): boolean {
-    return this.#volatile.size > 0;
+    return this.#volatile !== null && this.#volatile.size > 0;
   }
 }
 

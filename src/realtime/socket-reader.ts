@@ -15,10 +15,12 @@ import type { Format } from "./socket-frames.ts";
 /** What the reader needs of a connection. */
 export interface Outlet {
   readonly format: Format;
-  isOpen(): boolean;
+  readonly isOpen: boolean;
+  /** 0 when it is not open any more. */
   bufferedBytes(): number;
-  send(bundle: Bundle): void;
-  close(cause: CloseCause): void;
+  sendBundle(bundle: Bundle): void;
+  /** Nothing more is sent of events; what the client asked before is still answered. */
+  closeAfterCalls(cause: CloseCause): void;
 }
 
 export class SocketReader {
@@ -31,8 +33,8 @@ export class SocketReader {
   #isDetached = false;
   /** What the publication under way has brought; null: nothing so far. */
   #bundle: Bundle | null = null;
-  /** Volatile events that wait for an empty buffer, by what they replace. */
-  readonly #waiting = new Map<string, EncodedEvent>();
+  /** Volatile events that wait for an empty buffer, by what they replace; null: none, as nearly always. */
+  #waiting: Map<string, EncodedEvent> | null = null;
   #onDrained: (() => void) | null = null;
 
   constructor(hub: Hub, queue: LiveQueue, outlet: Outlet) {
@@ -50,7 +52,7 @@ export class SocketReader {
       if (this.#isOver() || owner === undefined) return;
       if (from < this.#hub.realm.log.startsAt) {
         // Pruned under the reader: never a guess (E2).
-        this.#outlet.close("queueGone");
+        this.#outlet.closeAfterCalls("queueGone");
         return;
       }
       const slice = readSlice(this.#hub.realm, this.#queue, owner, from);
@@ -79,15 +81,15 @@ export class SocketReader {
       if (bundle.size === 0 && this.#isClogged()) return event;
       bundle = this.#added(bundle, event);
       if (!bundle.isFull) continue;
-      this.#outlet.send(bundle);
+      this.#outlet.sendBundle(bundle);
       bundle = Bundle.empty(this.#outlet.format);
     }
-    this.#outlet.send(bundle);
+    this.#outlet.sendBundle(bundle);
     return null;
   }
 
   #isOver(): boolean {
-    return this.#isDetached || !this.#outlet.isOpen();
+    return this.#isDetached || !this.#outlet.isOpen;
   }
 
   /** Synchronous with the last slice: nothing can come between. */
@@ -95,7 +97,7 @@ export class SocketReader {
     this.#queue.deliveredUpTo = this.#hub.realm.view.position - 1;
     this.#queue.firstPending = null;
     this.#isLive = true;
-    for (const kept of this.#queue.takeVolatile(this.#after)) this.#waiting.set(kept.replaces ?? "", kept);
+    for (const kept of this.#queue.takeVolatile(this.#after)) this.#keepWaiting(kept.replaces ?? "", kept);
     this.drained();
   }
 
@@ -125,11 +127,16 @@ export class SocketReader {
   }
 
   #pushVolatile(event: EncodedEvent, key: string, mailing: Mailing): void {
-    this.#waiting.delete(key);
+    this.#waiting?.delete(key);
     if (this.#isLive && this.#outlet.bufferedBytes() === 0) {
       this.#collect(event, mailing);
       return;
     }
+    this.#keepWaiting(key, event);
+  }
+
+  #keepWaiting(key: string, event: EncodedEvent): void {
+    this.#waiting ??= new Map();
     this.#waiting.set(key, event);
     if (this.#waiting.size > limits.queue_volatile_events_max) {
       const oldest = this.#waiting.keys().next().value;
@@ -144,14 +151,14 @@ export class SocketReader {
     this.#bundle = bundle;
     if (!bundle.isFull) return;
     this.#bundle = mailing.goOn(format);
-    this.#outlet.send(bundle);
+    this.#outlet.sendBundle(bundle);
   }
 
   /** The publication is over: what it brought goes out. */
   flush(): void {
     const bundle = this.#bundle;
     this.#bundle = null;
-    if (bundle !== null && !this.#isOver()) this.#outlet.send(bundle);
+    if (bundle !== null && !this.#isOver()) this.#outlet.sendBundle(bundle);
   }
 
   /** @returns the bundle as it was when the event is not for this queue */
@@ -167,33 +174,34 @@ export class SocketReader {
     this.#onDrained?.();
     this.#onDrained = null;
     if (!this.#isLive || this.#outlet.bufferedBytes() > 0) return;
+    if (this.#waiting === null) return;
     const waiting = [...this.#waiting.values()];
-    this.#waiting.clear();
+    this.#waiting = null;
     let bundle = Bundle.empty(this.#outlet.format);
     for (const event of waiting) {
       const position = this.#hub.realm.dispatcher.takePosition();
       bundle = this.#added(bundle, event.renumbered(position));
     }
-    this.#outlet.send(bundle);
+    this.#outlet.sendBundle(bundle);
   }
 
   takenOver(): void {
     this.#detach();
-    this.#outlet.close("takenOver");
+    this.#outlet.closeAfterCalls("takenOver");
   }
 
   /** The queue has ended: its owner was deactivated, or it was deleted. */
   gone(): void {
     this.#detach();
     const owner = this.#hub.realm.view.users.get(this.#queue.userId);
-    this.#outlet.close(owner?.isActive === true ? "queueGone" : "deactivated");
+    this.#outlet.closeAfterCalls(owner?.isActive === true ? "queueGone" : "deactivated");
   }
 
   /** An event could not be built: a gap, which is said (E2). */
   failed(): void {
     this.flush();
     this.#detach();
-    this.#outlet.close("queueGone");
+    this.#outlet.closeAfterCalls("queueGone");
   }
 
   /** The socket closed: the queue waits for the next reader. */

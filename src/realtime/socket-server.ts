@@ -12,7 +12,8 @@ import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { handshakeFault, idleTimeoutOf, protocolVersion } from "./handshake.ts";
 import type { Hub } from "./hub.ts";
-import { SocketSession } from "./socket-session.ts";
+import { SharedTexts } from "./shared-texts.ts";
+import { type SocketHost, SocketSession, type Visitor } from "./socket-session.ts";
 
 type Credentials = Authenticated | Refusal;
 
@@ -33,15 +34,16 @@ export interface SocketServerOptions {
   readonly reportBug: (error: unknown, what: string) => void;
 }
 
-/** What uWS keeps with a socket. The session is made when it opens. */
-interface SocketData {
+/** What an upgrade brings for the session that is made of it. */
+interface Upgrade {
   readonly realm: Realm;
   readonly credentials: Authenticated | null;
-  readonly format: "json" | "msgpack";
-  readonly siteUrl: string;
-  readonly userAgent: string;
-  readonly address: string;
-  session: SocketSession | null;
+  readonly visitor: Visitor;
+}
+
+/** What uWS keeps with a socket: first its upgrade, then its session. */
+interface SocketData {
+  state: Upgrade | SocketSession;
 }
 
 type Socket = WebSocket<SocketData>;
@@ -53,7 +55,8 @@ export class SocketServer {
   readonly #sessions = new Set<SocketSession>();
   /** Sockets per realm and person. */
   readonly #counts = new Map<string, number>();
-  readonly #followed = new WeakSet<Hub>();
+  readonly #hosts = new WeakMap<Realm, SocketHost>();
+  readonly #texts = new SharedTexts(limits.socket_texts_shared_max);
   #isDraining = false;
 
   constructor(options: SocketServerOptions) {
@@ -74,8 +77,8 @@ export class SocketServer {
       upgrade: (response, request, context) => this.#guard(() => this.#upgrade(response, request, context)),
       open: (socket) => this.#guard(() => this.#open(socket)),
       message: (socket, message, isBinary) =>
-        this.#guard(() => socket.getUserData().session?.receive(new Uint8Array(message), isBinary)),
-      drain: (socket) => this.#guard(() => socket.getUserData().session?.drained()),
+        this.#guard(() => sessionOf(socket)?.receive(new Uint8Array(message), isBinary)),
+      drain: (socket) => this.#guard(() => sessionOf(socket)?.drained()),
       close: (socket) => this.#guard(() => this.#closed(socket)),
     });
     // Without a whole key uWS does not take a request for an upgrade.
@@ -114,15 +117,15 @@ export class SocketServer {
     }
     const offered = request.getHeader("sec-websocket-protocol").split(",");
     const isPacked = offered.some((name) => name.trim() === "msgpack");
-    const data: SocketData = {
-      realm,
-      credentials,
+    const userAgent = this.#texts.share(request.getHeader("user-agent"));
+    const visitor: Visitor = {
       format: isPacked ? "msgpack" : "json",
-      siteUrl: `${(forwarded.isSecure ?? this.#options.isSecure) ? "https" : "http"}://${host}`,
-      userAgent: request.getHeader("user-agent"),
-      address,
-      session: null,
+      client: this.#texts.share(this.#options.clientName(userAgent)),
+      siteUrl: this.#texts.share(`${(forwarded.isSecure ?? this.#options.isSecure) ? "https" : "http"}://${host}`),
+      userAgent,
+      address: this.#texts.share(address),
     };
+    const data: SocketData = { state: { realm, credentials, visitor } };
     response.upgrade(
       data,
       request.getHeader("sec-websocket-key"),
@@ -141,46 +144,37 @@ export class SocketServer {
 
   #open(socket: Socket): void {
     const data = socket.getUserData();
-    const { realm } = data;
-    const hub = this.#options.hubOf(realm);
-    this.#followDepartures(hub);
-    const session: SocketSession = new SocketSession(
-      {
-        send: (bytes, isBinary) => socket.send(bytes, isBinary),
-        bufferedBytes: () => socket.getBufferedAmount(),
-        end: (code, reason) => socket.end(code, reason),
-      },
-      {
-        realm,
-        hub,
-        format: data.format,
-        client: this.#options.clientName(data.userAgent),
-        siteUrl: data.siteUrl,
-        userAgent: data.userAgent,
-        address: data.address,
-        perform: this.#options.perform,
-        verify: (email, key) => this.#options.verifyKey(realm, { email, key }, data.address),
-        limitFrame: (userId) => this.#options.limitFrame(realm, userId),
-        admit: (userId) => this.#count(`${realm.epoch}:${userId}`, 1),
-        leave: (userId) => void this.#count(`${realm.epoch}:${userId}`, -1),
-      },
-    );
-    data.session = session;
+    const upgrade = data.state;
+    if (upgrade instanceof SocketSession) return;
+    const session = new SocketSession(socket, this.#hostOf(upgrade.realm), upgrade.visitor);
+    data.state = session;
     this.#sessions.add(session);
-    session.start(data.credentials);
+    session.start(upgrade.credentials);
   }
 
-  /** Deactivation ends every socket of the person at once; it is rare, so all sessions are looked through. */
-  #followDepartures(hub: Hub): void {
-    if (this.#followed.has(hub)) return;
-    this.#followed.add(hub);
+  #hostOf(realm: Realm): SocketHost {
+    const known = this.#hosts.get(realm);
+    if (known !== undefined) return known;
+    const hub = this.#options.hubOf(realm);
+    // Deactivation ends every socket of the person at once; it is rare, so all sessions are looked through.
     hub.onDeparture = (userId) => {
       for (const session of this.#sessions) session.departed(hub, userId);
     };
+    const host: SocketHost = {
+      realm,
+      hub,
+      perform: this.#options.perform,
+      verify: (account, address) => this.#options.verifyKey(realm, account, address),
+      limitFrame: (userId) => this.#options.limitFrame(realm, userId),
+      admit: (userId) => this.#count(`${realm.epoch}:${userId}`, 1),
+      leave: (userId) => void this.#count(`${realm.epoch}:${userId}`, -1),
+    };
+    this.#hosts.set(realm, host);
+    return host;
   }
 
   #closed(socket: Socket): void {
-    const { session } = socket.getUserData();
+    const session = sessionOf(socket);
     if (session === null) return;
     this.#sessions.delete(session);
     session.closed();
@@ -199,13 +193,20 @@ export class SocketServer {
   async drain(): Promise<void> {
     this.#isDraining = true;
     const sessions = [...this.#sessions];
-    for (let start = 0; start < sessions.length; start += limits.drain_sockets_per_batch) {
-      for (const session of sessions.slice(start, start + limits.drain_sockets_per_batch)) session.drain();
+    const perBatch = Math.max(limits.drain_sockets_per_batch, Math.ceil(sessions.length / limits.drain_batches_max));
+    for (let start = 0; start < sessions.length; start += perBatch) {
+      for (const session of sessions.slice(start, start + perBatch)) session.drain();
       await new Promise<void>((resolve) => {
         this.#options.clock.after(limits.drain_pause_ms, resolve);
       });
     }
   }
+}
+
+/** null: it has not opened yet. */
+function sessionOf(socket: Socket): SocketSession | null {
+  const { state } = socket.getUserData();
+  return state instanceof SocketSession ? state : null;
 }
 
 function noHandshake(fault: string): Refusal {

@@ -18,33 +18,38 @@ import type { LiveQueue } from "./queue.ts";
 import { isLost } from "./replay.ts";
 import { decodeFrame, encodeReply, type Format, type Frame } from "./socket-frames.ts";
 import { type Operation, readOperation } from "./socket-operations.ts";
-import { SocketReader } from "./socket-reader.ts";
+import { type Outlet, SocketReader } from "./socket-reader.ts";
 
-/** The part of a uWS socket that a session uses; after the close nothing of it is touched. */
+/** The part of a uWS socket that a session uses, in its words; after the close nothing of it is touched. */
 export interface Connection {
   /** 1 sent, 0 buffered, 2 dropped (pitfalls 2.3). */
   send(data: string | Buffer, isBinary: boolean): number;
-  bufferedBytes(): number;
+  getBufferedAmount(): number;
   end(code: number, reason: string): void;
 }
 
-export interface SessionOptions {
+/** What the sockets of a realm share: one for all of them, because there may be many thousand. */
+export interface SocketHost {
   readonly realm: Realm;
   readonly hub: Hub;
-  readonly format: Format;
-  readonly client: string;
-  readonly siteUrl: string;
-  readonly userAgent: string;
-  readonly address: string;
   readonly perform: Perform;
-  /** Address and key to a person, or why not; failed attempts are counted (D28). */
-  readonly verify: (email: string, key: string) => Authenticated | Refusal;
+  /** Address and key to a person, or why not; failed attempts are counted by network address (D28). */
+  readonly verify: (account: { email: string; key: string }, address: string) => Authenticated | Refusal;
   /** Frames count against the same limits as REST; null: it may pass. Operations count themselves. */
   readonly limitFrame: (userId: number) => Refusal | null;
   /** false: the person has too many sockets. */
   readonly admit: (userId: number) => boolean;
   /** The person's socket is gone. */
   readonly leave: (userId: number) => void;
+}
+
+/** Who is at the other end, as the upgrade said. */
+export interface Visitor {
+  readonly format: Format;
+  readonly client: string;
+  readonly siteUrl: string;
+  readonly userAgent: string;
+  readonly address: string;
 }
 
 /** Frames in a row that are refused for too many requests before the connection is ended. */
@@ -67,9 +72,10 @@ function nextSessionNumber(): number {
   return sessions;
 }
 
-export class SocketSession implements KeyHolder {
+export class SocketSession implements KeyHolder, Outlet {
   readonly #connection: Connection;
-  readonly #options: SessionOptions;
+  readonly #host: SocketHost;
+  readonly #visitor: Visitor;
   #user: UserRecord | null = null;
   /** Hash of the key that let it in; "" before. */
   #keyHash = "";
@@ -79,11 +85,13 @@ export class SocketSession implements KeyHolder {
   #framesRefused = 0;
   /** Why it closes when the calls in flight are answered; null: it does not. */
   #closing: CloseCause | null = null;
-  readonly #timer = `socket:${nextSessionNumber()}`;
+  /** Name of the timer that waits for credentials; null: it never had to be set. */
+  #timer: string | null = null;
 
-  constructor(connection: Connection, options: SessionOptions) {
+  constructor(connection: Connection, host: SocketHost, visitor: Visitor) {
     this.#connection = connection;
-    this.#options = options;
+    this.#host = host;
+    this.#visitor = visitor;
   }
 
   /** @param credentials who the upgrade's header said it is; null: the first frame will say */
@@ -96,26 +104,40 @@ export class SocketSession implements KeyHolder {
     return this.#isOpen;
   }
 
+  get format(): Format {
+    return this.#visitor.format;
+  }
+
+  bufferedBytes(): number {
+    return this.#isOpen ? this.#connection.getBufferedAmount() : 0;
+  }
+
   get userId(): number | null {
     return this.#user?.id ?? null;
   }
 
   #awaitCredentials(): void {
-    this.#options.realm.dispatcher.wheel.set(this.#timer, limits.socket_authentication_ms_max, () =>
+    this.#timer = `socket:${nextSessionNumber()}`;
+    this.#host.realm.dispatcher.wheel.set(this.#timer, limits.socket_authentication_ms_max, () =>
       this.close("firstFrameLate"),
     );
   }
 
   #admit({ caller, keyHash }: Authenticated): boolean {
-    if (!this.#options.admit(caller.id)) {
+    if (!this.#host.admit(caller.id)) {
       this.close("rateLimited");
       return false;
     }
     this.#user = caller;
     this.#keyHash = keyHash;
-    this.#options.hub.keyHolders.add(keyHash, this);
-    this.#options.realm.dispatcher.wheel.cancel(this.#timer);
+    this.#host.hub.keyHolders.add(keyHash, this);
+    this.#stopTimer();
     return true;
+  }
+
+  #stopTimer(): void {
+    if (this.#timer !== null) this.#host.realm.dispatcher.wheel.cancel(this.#timer);
+    this.#timer = null;
   }
 
   /** A frame arrived. The bytes are valid only now. */
@@ -126,7 +148,7 @@ export class SocketSession implements KeyHolder {
       this.close("frameTooLarge");
       return;
     }
-    const decoded = decodeFrame(this.#options.format, bytes, isBinary);
+    const decoded = decodeFrame(this.format, bytes, isBinary);
     const user = this.#user;
     if ("refusal" in decoded) {
       const limited = user === null ? null : this.#limit(user.id);
@@ -149,7 +171,7 @@ export class SocketSession implements KeyHolder {
   }
 
   #limit(userId: number): Refusal | null {
-    const limited = this.#options.limitFrame(userId);
+    const limited = this.#host.limitFrame(userId);
     this.#countRefused(limited !== null);
     return limited;
   }
@@ -161,22 +183,22 @@ export class SocketSession implements KeyHolder {
       this.close("notAuthenticated");
       return;
     }
-    const verified = this.#options.verify(email, key);
+    const verified = this.#host.verify({ email, key }, this.#visitor.address);
     if (!("caller" in verified)) {
       this.#reply(frame.ref, verified);
       this.close(lookUp(closeCauses, verified.code) ?? "notAuthenticated");
       return;
     }
     if (!this.#admit(verified)) return;
-    const { realm } = this.#options;
+    const { realm } = this.#host;
     const body = { result: "success", msg: "", user_id: verified.caller.id, realm_name: realm.view.realm.name };
-    this.#send(encodeReply(this.#options.format, frame.ref, JSON.stringify(body)));
+    this.#send(encodeReply(this.format, frame.ref, JSON.stringify(body)));
   }
 
   #carryOut(frame: Frame, user: UserRecord): void {
     switch (frame.type) {
       case "ping":
-        this.#send(encodeReply(this.#options.format, frame.ref, "{}", "pong"));
+        this.#send(encodeReply(this.format, frame.ref, "{}", "pong"));
         return;
       case "ack":
         // Positions are the client's to know; the log prunes itself.
@@ -204,7 +226,8 @@ export class SocketSession implements KeyHolder {
       return;
     }
     this.#callsPending++;
-    const { realm, client, siteUrl, userAgent, address, perform } = this.#options;
+    const { realm, perform } = this.#host;
+    const { client, siteUrl, userAgent, address } = this.#visitor;
     const performed = perform({
       realm,
       method: operation.method,
@@ -225,7 +248,7 @@ export class SocketSession implements KeyHolder {
       const body = String(result.body);
       const isRegistered = frame.type === "register" && result.status === 200;
       const after = isRegistered ? this.#follow(user, body) : null;
-      this.#send(encodeReply(this.#options.format, frame.ref, body));
+      this.#send(encodeReply(this.format, frame.ref, body));
       after?.();
       this.#countRefused(result.status === 429);
       if (this.#closing !== null && this.#callsPending === 0) this.close(this.#closing);
@@ -236,7 +259,7 @@ export class SocketSession implements KeyHolder {
 
   /** Roles and deactivation may have changed since the socket was opened. */
   #currentUser(): UserRecord | null {
-    const user = this.#options.realm.view.users.get(this.#user?.id ?? 0);
+    const user = this.#host.realm.view.users.get(this.#user?.id ?? 0);
     if (user?.isActive === true) return user;
     this.close("deactivated");
     return null;
@@ -253,12 +276,12 @@ export class SocketSession implements KeyHolder {
       queue_id: string;
       last_event_id: number;
     };
-    const queue = this.#options.hub.queue(queueId);
+    const queue = this.#host.hub.queue(queueId);
     if (queue === undefined) return null;
     if (!this.#isOpen) {
       // Nobody will ever read it: the client does not know its id.
       const end = command({ actor: "user", id: user.id }, "queue.delete", { queueId }, null);
-      this.#options.realm.dispatcher.tell(end);
+      this.#host.realm.dispatcher.tell(end);
       return null;
     }
     return () => this.#attach(queue, lastEventId);
@@ -270,16 +293,14 @@ export class SocketSession implements KeyHolder {
       this.#reply(frame.ref, refuse.badRequest("resume needs queue_id and last_event_id"));
       return;
     }
-    const { hub, realm } = this.#options;
+    const { hub, realm } = this.#host;
     const queue = hub.queue(queueId);
     const after = Math.max(lastEventId as number, (queue?.record.createdAtPosition ?? 0) - 1);
     if (queue === undefined || queue.userId !== user.id || isLost(realm, queue, after)) {
       this.#reply(frame.ref, refuse.badEventQueueId(queueId));
       return;
     }
-    this.#send(
-      encodeReply(this.#options.format, frame.ref, JSON.stringify({ result: "success", msg: "", queue_id: queueId })),
-    );
+    this.#send(encodeReply(this.format, frame.ref, JSON.stringify({ result: "success", msg: "", queue_id: queueId })));
     this.#attach(queue, after);
   }
 
@@ -288,29 +309,23 @@ export class SocketSession implements KeyHolder {
     if (!this.#isOpen || this.#closing !== null) return;
     this.#reader?.release();
     const { reader: former } = queue;
-    const reader = new SocketReader(this.#options.hub, queue, {
-      format: this.#options.format,
-      isOpen: () => this.#isOpen,
-      bufferedBytes: () => (this.#isOpen ? this.#connection.bufferedBytes() : 0),
-      send: (bundle) => this.#sendBundle(bundle),
-      close: (cause) => this.#closeAfterCalls(cause),
-    });
+    const reader = new SocketReader(this.#host.hub, queue, this);
     queue.reader = reader;
     if (former.kind === "socket") former.takenOver();
     if (former.kind === "poll") former.replace();
     this.#reader = reader;
     reader.follow(after).catch((error: unknown) => {
-      this.#options.hub.reportBug(error);
+      this.#host.hub.reportBug(error);
       reader.failed();
     });
   }
 
-  #sendBundle(bundle: Bundle): void {
+  sendBundle(bundle: Bundle): void {
     for (const frame of bundle.frames) this.#transmit(frame, bundle.format === "msgpack");
   }
 
   #reply(ref: string | null, refusal: Refusal): void {
-    this.#send(encodeReply(this.#options.format, ref, JSON.stringify(bodyOf(refusal))));
+    this.#send(encodeReply(this.format, ref, JSON.stringify(bodyOf(refusal))));
   }
 
   #send(data: string | Buffer): void {
@@ -323,7 +338,7 @@ export class SocketSession implements KeyHolder {
    */
   #transmit(data: string | Buffer, isBinary: boolean): void {
     if (!this.#isOpen) return;
-    if (this.#connection.bufferedBytes() > limits.socket_buffer_bytes_soft_max) {
+    if (this.#connection.getBufferedAmount() > limits.socket_buffer_bytes_soft_max) {
       this.close("slowReader");
       return;
     }
@@ -332,18 +347,18 @@ export class SocketSession implements KeyHolder {
 
   /** Shutdown: calls in flight are finished first. */
   drain(): void {
-    this.#closeAfterCalls("goingAway");
+    this.closeAfterCalls("goingAway");
   }
 
   keyEnded(cause: KeyEnd): void {
-    this.#closeAfterCalls(cause);
+    this.closeAfterCalls(cause);
   }
 
   /**
    * Nothing more is heard or told. What was asked before is answered: it may be the very request that ends the connection, and
    * the answer with a new key is given once.
    */
-  #closeAfterCalls(cause: CloseCause): void {
+  closeAfterCalls(cause: CloseCause): void {
     if (!this.#isOpen) return;
     this.#closing ??= cause;
     this.#reader?.release();
@@ -353,7 +368,7 @@ export class SocketSession implements KeyHolder {
 
   /** Somebody of the hub's realm was deactivated. */
   departed(hub: Hub, userId: number): void {
-    if (this.#options.hub === hub && this.#user?.id === userId) this.#closeAfterCalls("deactivated");
+    if (this.#host.hub === hub && this.#user?.id === userId) this.closeAfterCalls("deactivated");
   }
 
   drained(): void {
@@ -375,12 +390,12 @@ export class SocketSession implements KeyHolder {
   }
 
   #leave(): void {
-    this.#options.realm.dispatcher.wheel.cancel(this.#timer);
+    this.#stopTimer();
     this.#reader?.release();
     this.#reader = null;
     if (this.#user !== null) {
-      this.#options.leave(this.#user.id);
-      this.#options.hub.keyHolders.remove(this.#keyHash, this);
+      this.#host.leave(this.#user.id);
+      this.#host.hub.keyHolders.remove(this.#keyHash, this);
     }
     this.#user = null;
   }

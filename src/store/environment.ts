@@ -11,6 +11,7 @@ import { limits } from "../../schemas/limits.ts";
 import { type KeyOf, type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
 import { decodeRow, encodeRow } from "./codec.ts";
 import { flushFoldersTo } from "./folders.ts";
+import { HeldBack } from "./held-back.ts";
 
 type RawKey = number | string | (number | string)[];
 
@@ -100,6 +101,20 @@ export function openEnvironment(folder: string): Environment {
   if (isNew) flushFoldersTo(folder);
   const database = (table: TableName): Database<Buffer, RawKey> => databases.get(table) as Database<Buffer, RawKey>;
 
+  const writeNow = (table: TableName, key: unknown, bytes: Uint8Array | null): void => {
+    // A block, not an expression: a returned promise would leave the transaction open (pitfalls 1.1).
+    if (bytes === null) void database(table).remove(key as RawKey);
+    else void database(table).put(key as RawKey, bytes as Buffer);
+  };
+  const heldBack = new HeldBack(writeNow);
+  const write = (table: TableName, key: unknown, bytes: Uint8Array | null): void => {
+    if (!heldBack.take(table, key, bytes)) writeNow(table, key, bytes);
+  };
+  const bytesOf = (table: TableName, key: unknown): Uint8Array | undefined => {
+    const held = heldBack.get(table, key);
+    return held === undefined ? database(table).get(key as RawKey) : (held ?? undefined);
+  };
+
   let isWriting = false;
 
   return {
@@ -107,11 +122,12 @@ export function openEnvironment(folder: string): Environment {
       return isWriting;
     },
     get(table, key) {
-      const bytes = database(table).get(key as RawKey);
+      const bytes = bytesOf(table, key);
       return bytes === undefined ? undefined : decodeRow(table, bytes);
     },
-    has: (table, key) => database(table).get(key as RawKey) !== undefined,
+    has: (table, key) => bytesOf(table, key) !== undefined,
     rows(table, range) {
+      heldBack.release(table);
       const found: { key: KeyOf<typeof table>; row: RowOf<typeof table> }[] = [];
       for (const entry of database(table).getRange(range as object)) {
         found.push({ key: entry.key as KeyOf<typeof table>, row: decodeRow(table, entry.value) });
@@ -119,36 +135,37 @@ export function openEnvironment(folder: string): Environment {
       return found;
     },
     keys(table, range) {
+      heldBack.release(table);
       const found: KeyOf<typeof table>[] = [];
       for (const key of database(table).getKeys(range as object)) found.push(key as KeyOf<typeof table>);
       return found;
     },
     each(table, visit) {
+      heldBack.release(table);
       for (const entry of database(table).getRange({})) {
         visit(decodeRow(table, entry.value), entry.key as KeyOf<typeof table>);
       }
     },
-    write({ table, key, bytes }) {
-      // A block, not an expression: a returned promise would leave the transaction open (pitfalls 1.1).
-      if (bytes === null) void database(table).remove(key as RawKey);
-      else void database(table).put(key as RawKey, bytes as Buffer);
-    },
+    write: ({ table, key, bytes }) => write(table, key, bytes),
     put(table, key, row) {
       const bytes = encodeRow(table, row);
-      void database(table).put(key as RawKey, bytes);
+      write(table, key, bytes);
       return bytes.length;
     },
-    remove(table, key) {
-      void database(table).remove(key as RawKey);
-    },
+    remove: (table, key) => write(table, key, null),
     transaction<R>(work: () => R): R {
       let result: R | undefined;
       const isOutermost = !isWriting;
+      heldBack.releaseAll();
       isWriting = true;
       try {
         root.transactionSync(() => {
           result = work();
+          heldBack.releaseAll();
         });
+      } catch (error) {
+        heldBack.forget();
+        throw error;
       } finally {
         if (isOutermost) isWriting = false;
       }
@@ -158,7 +175,10 @@ export function openEnvironment(folder: string): Environment {
       mkdirSync(target, { recursive: true });
       await root.backup(target, true);
     },
-    count: (table) => database(table).getKeysCount(),
+    count(table) {
+      heldBack.release(table);
+      return database(table).getKeysCount();
+    },
     async close() {
       await root.close();
     },

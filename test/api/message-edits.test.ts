@@ -330,6 +330,27 @@ t.test("[S3] a message keeps so many earlier forms and no more", async (t) => {
   t.equal((await historyOf(member, id)).length, limits.message_history_entries_max + 1);
 });
 
+t.test("[spec 2.9] a message that moved says when, however often its topic was resolved since", async (t) => {
+  const id = await member.say(channelId, "here", "0");
+  await edit(member, id, { topic: "there", propagate_mode: "change_all", send_notification_to_old_thread: false });
+  const movedAt = (await read(member, id)).message.last_moved_timestamp;
+  t.type(movedAt, "number");
+  const later = await member.say(channelId, "there", "1");
+  for (let n = 0; n <= limits.message_history_entries_max + 1; n++) {
+    const topic = n % 2 === 0 ? "\u2714 there" : "there";
+    await edit(member, id, { topic, propagate_mode: "change_all" });
+  }
+  const { message } = await read(member, id);
+  t.equal(message.last_moved_timestamp, movedAt);
+  t.equal(message.edit_history.length, limits.message_history_entries_max, "[S3]");
+  t.same(
+    [message.edit_history.at(-1).prev_topic, message.edit_history.at(-1).topic],
+    ["here", "there"],
+    "the move is told, and resolutions in between are forgotten",
+  );
+  t.notOk("last_moved_timestamp" in (await read(member, later)).message, "what came after the move never moved");
+});
+
 t.test(
   "[openapi update-message] the content can be edited for ten minutes and a moment, as the realm says",
   async (t) => {

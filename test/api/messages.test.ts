@@ -3,6 +3,7 @@
  * messages-permissions.test.ts, direct messages in messages-direct.test.ts.
  */
 import t from "tap";
+import { limits } from "../../schemas/limits.ts";
 import type { Params } from "../support/client.ts";
 import {
   createChannel,
@@ -300,7 +301,7 @@ t.test("[D35] client is the User-Agent's product, website for browsers, else API
     ["Mozilla/5.0 (X11; Linux)", "website"],
     ["???", "API"],
     ["constructor/1", "constructor"],
-    ["a".repeat(100), "a".repeat(30)],
+    ["a".repeat(limits.client_name_code_points_max + 1), "a".repeat(limits.client_name_code_points_max)],
   ];
   for (const [agent, client] of agents) {
     const sent = await owner.post(
@@ -310,6 +311,13 @@ t.test("[D35] client is the User-Agent's product, website for browsers, else API
     );
     t.equal((await read(sent.body.id)).client, client, agent);
   }
+});
+
+t.test("[S3] a local_id has a bound, counted in code points", async (t) => {
+  const most = limits.local_id_code_points_max;
+  t.match(await send({ local_id: "\u{1f600}".repeat(most) }), { status: 200 });
+  const refused = await send({ local_id: "x".repeat(most + 1) });
+  t.strictSame(outcome(refused), refusal(`local_id is too long (limit: ${most} characters)`));
 });
 
 t.test(

@@ -6,9 +6,11 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { uploaded } from "../support/attachments.ts";
 import { makeBot } from "../support/bots.ts";
 import { Client } from "../support/client.ts";
 import { inviteLink, submit } from "../support/join.ts";
+import { picture } from "../support/pictures.ts";
 import { startProgram } from "../support/process.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
@@ -72,9 +74,36 @@ t.test("[S2] no secret is logged, printed or stored in clear, whichever way it t
 t.test("[issue, Security] every page says that nothing in it runs, is guessed, framed or told on", async (t) => {
   const server = await startTestServer(t);
   const link = await inviteLink(server.owner);
-  const pages = [link, `${link}x`, `${server.url}/avatar/2`, `${server.url}/user_uploads/1/no/file.html`];
-  for (const address of [...pages, `${server.url}/accounts/confirm_new_email/unknown`]) {
-    const { headers } = await fetch(address, { redirect: "manual" });
+  const { owner, url } = server;
+  const file = await uploaded(owner, "<script>alert(1)</script>", '"a.html"');
+  const temporary: string = (await owner.get(file.url)).body.url;
+  const form = new FormData();
+  form.set("file", new Blob([await picture("png", 20, 20)]), "me.png");
+  const { authorization } = owner;
+  const avatar = await fetch(`${url}/api/v1/users/me/avatar`, {
+    method: "POST",
+    body: form,
+    headers: { authorization },
+  });
+  const { avatar_url: picturePath } = (await avatar.json()) as { avatar_url: string };
+  const pages: readonly (readonly [address: string, status: number, method?: string])[] = [
+    [link, 200],
+    [`${link}x`, 404],
+    [`${url}/accounts/confirm_new_email/unknown`, 404],
+    [`${url}/avatar/2`, 302],
+    [new URL(picturePath, url).href, 200],
+    [`${url}/user_uploads/1/no/file.html`, 404],
+    [url + file.url, 404],
+    [url + temporary, 200],
+    [`${url}/`, 404],
+    [`${url}/no/page`, 404],
+    [`${url}/%zz`, 400],
+    [`${url}/avatar/2`, 405, "PUT"],
+    [link, 405, "DELETE"],
+  ];
+  for (const [address, status, method = "GET"] of pages) {
+    const { headers, status: answered } = await fetch(address, { redirect: "manual", method });
+    t.equal(answered, status, address);
     t.equal(headers.get("x-content-type-options"), "nosniff", address);
     t.equal(headers.get("referrer-policy"), "no-referrer", address);
     t.match(headers.get("content-security-policy"), /default-src 'none'.*frame-ancestors 'none'/, address);

@@ -127,6 +127,14 @@ export const hostileTexts: readonly string[] = [
   Array.from({ length: 300 }, (_, depth) => `${"`".repeat(303 - depth)}quote`)
     .join("\n")
     .slice(0, CONTENT_CHARS_MAX),
+  ...["- -\n", "* *a*\n", "☺", "*a* ", ">\n", "* a\n\n1. b\n\n", "a|b\n-|-\n", "a|\n-|\n\n", "# a\nb|c\n-|-\n"].map(
+    (unit) => fill(unit),
+  ),
+  fill(`|${"|".repeat(44)}\n|${"-|".repeat(44)}\n${"|\n".repeat(40)}\n`),
+  fill(`a|b\n-|-\n${"|\n".repeat(900)}\n`),
+  `$$${"\u00e9".repeat(1_990)}$$`,
+  `$$\\begin{matrix}${"a&".repeat(900)}\\end{matrix}$$`,
+  `$$${"x^2".repeat(660)}$$`,
 ];
 
 /** Pieces of syntax that begin something, or look like it. */

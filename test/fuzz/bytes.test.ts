@@ -56,7 +56,7 @@ t.test("[issue, Fuzz] broken requests: no 500, no trace, every connection ends, 
   const good = endpoints.flatMap((endpoint, index) =>
     fc.sample(inputsFor(endpoint), { seed: seed + index, numRuns: 2 }),
   );
-  const sender = { authorization: owner.authorization, queueId: "" };
+  const sender = { authorization: owner.authorization };
   const broken = fc.tuple(fc.constantFrom(...good), damage).map(([input, spoil]) => spoil(bytesOf(input, sender)));
   const faults = await show(fc.sample(fc.noBias(broken), { seed, numRuns: count }), async (bytes) => {
     const connection = new RawConnection(url);

@@ -2,28 +2,20 @@
  * Rounds of inputs against a server each: drawn from a seed, sent over several lanes, judged. At the end of a round the heap is
  * compared with the one that the same data takes in a server that has just been started: what is more is a leak.
  */
+import { rmSync } from "node:fs";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { endpoints } from "../../schemas/index.ts";
 import { bugLog } from "../support/bug-log.ts";
-import { startTestServer, type Teardown } from "../support/server.ts";
+import { startTestServer, type Teardown, temporaryFolder } from "../support/server.ts";
 import { Crew } from "./crew.ts";
 import { type Input, inputsFor } from "./inputs.ts";
 import { faultOf } from "./judge.ts";
+import { add, newTally, type Tally } from "./tally.ts";
+import { filledIn } from "./things.ts";
+import { knownPassword } from "./vocabulary.ts";
 import { bytesOf, Lane } from "./wire.ts";
-
-export interface Tally {
-  sent: number;
-  /** Successes, for each operation. */
-  readonly succeeded: Map<string, number>;
-  /** How often each code was answered. */
-  readonly codes: Map<string, number>;
-  /** One line each, with the input that can be sent again. */
-  readonly faults: string[];
-  /** Heap of a server after its round beyond what its data needs, in MiB. */
-  readonly surplusMib: number[];
-}
 
 const lanesCount = 16;
 const faultsMax = 10;
@@ -37,12 +29,22 @@ function heapMib(): number {
   return process.memoryUsage().heapUsed / 2 ** 20;
 }
 
+const methods = new Map(endpoints.map(({ operationId, method }) => [operationId, method as string]));
+
 /** Each costs a password hash: they come up less often. */
 const dear: ReadonlySet<string> = new Set(["fetch-api-key", "create-user"]);
 
+/** Made once: it takes a second. */
+let made: readonly (readonly [operationId: string, arbitrary: fc.Arbitrary<Input>])[] | null = null;
+
+function arbitrariesOf(): NonNullable<typeof made> {
+  made ??= endpoints.map((endpoint) => [endpoint.operationId, inputsFor(endpoint)] as const);
+  return made;
+}
+
 /** Inputs for all operations in turn, so that one person's uploads are not all at the same time. */
 function* drawn(seed: number, count: number): Generator<Input> {
-  const arbitraries = endpoints.map((endpoint) => [endpoint.operationId, inputsFor(endpoint)] as const);
+  const arbitraries = arbitrariesOf();
   const turns = 10;
   let left = count;
   for (let run = 0; left > 0; run++) {
@@ -61,19 +63,13 @@ function* drawn(seed: number, count: number): Generator<Input> {
   }
 }
 
-function add(counts: Map<string, number>, name: string): void {
-  counts.set(name, (counts.get(name) ?? 0) + 1);
-}
-
-export function newTally(): Tally {
-  return { sent: 0, succeeded: new Map(), codes: new Map(), faults: [], surplusMib: [] };
-}
-
 /** Sends the inputs to a server of their own. */
 export async function playRound(t: Teardown, inputs: Iterable<Input>, tally: Tally): Promise<void> {
   const before = heapMib();
   const bugs = bugLog();
-  const server = await startTestServer(t, { log: bugs.log });
+  const dataDir = temporaryFolder(t, { inMemory: true });
+  const environment = { OWNER_PASSWORD: knownPassword };
+  const server = await startTestServer(t, { log: bugs.log, environment, dataDir });
   const crew = new Crew(server);
   await crew.settle();
   const source = inputs[Symbol.iterator]();
@@ -90,19 +86,20 @@ export async function playRound(t: Teardown, inputs: Iterable<Input>, tally: Tal
   // Of a request, or of what it set going.
   tally.faults.push(...bugs.lines.slice(0, faultsMax).map((line) => `logged: ${line}`));
   const used = heapMib() - before;
-  const { dataDir } = server;
   await server.stop();
   // What the stopped server leaves behind is in both of these, so that only what the new one needs is the difference.
   const between = heapMib();
   const fresh = await startTestServer(t, { dataDir });
   tally.surplusMib.push(used - (heapMib() - between));
   await fresh.stop();
+  rmSync(dataDir, { recursive: true, force: true });
 }
 
-async function playInput(lane: Lane, crew: Crew, input: Input, tally: Tally): Promise<void> {
-  const { client, queueId } = await crew.of(input.as);
-  const { authorization } = client;
-  const answer = await lane.ask(bytesOf(input, { authorization, queueId }), input.method !== "HEAD");
+async function playInput(lane: Lane, crew: Crew, drawn: Input, tally: Tally): Promise<void> {
+  const client = await crew.of(drawn.as);
+  const { authorization, userId } = client;
+  const input = filledIn(drawn, (thing) => crew.things.say(userId, thing));
+  const answer = await lane.ask(bytesOf(input, { authorization }), input.method !== "HEAD");
   tally.sent++;
   const fault = answer === null ? "no answer" : faultOf(input, answer);
   if (fault !== null) {
@@ -111,29 +108,46 @@ async function playInput(lane: Lane, crew: Crew, input: Input, tally: Tally): Pr
   }
   const body = answer?.headers["content-type"] === "application/json" ? parsed(answer.text) : {};
   if (body.code !== undefined) add(tally.codes, body.code);
-  else if (answer?.status === 200) add(tally.succeeded, input.operationId);
+  else if (answer?.status === 200 && isMeant(input)) {
+    add(tally.succeeded, input.operationId);
+    crew.things.learn(userId, input, body);
+  }
   const isOwnKey = input.headers["Authorization"] === undefined && input.headers["Host"] === undefined;
   if (body.code === "INVALID_API_KEY" && isOwnKey) crew.dismiss(input.as);
   crew.review(input.as, client);
+}
+
+/** Whether it was asked with the operation's own method: another method may be another operation's success. */
+function isMeant({ operationId, method }: Input): boolean {
+  return methods.get(operationId) === method;
 }
 
 function parsed(text: string): { code?: string } {
   return text === "" ? {} : JSON.parse(text);
 }
 
+/** Which rounds of a long run. */
 export interface Campaign {
   readonly seed: number;
   readonly count: number;
-  /** Inputs of a server's life: with more, what was made before slows everything down. */
-  readonly perRound: number;
-  readonly onRound?: (tally: Tally) => void;
+  /** The first input that is played, and how far it is to the next round: of several processes each plays its own. */
+  readonly from?: number;
+  readonly step?: number;
+  readonly onRound: (tally: Tally) => void;
 }
 
-export async function playCampaign(t: Teardown, { seed, count, perRound, onRound }: Campaign): Promise<Tally> {
-  const tally = newTally();
-  for (let done = 0; done < count && tally.faults.length === 0; done += perRound) {
+/** Inputs of a server's life: with more, what was made before slows everything down. */
+export const perRound = 20_000;
+
+/** Ends early with a round that found something. */
+export async function playCampaign(t: Teardown, campaign: Campaign): Promise<void> {
+  const { seed, count, from = 0, step = perRound, onRound } = campaign;
+  // Before any heap is measured.
+  for (const [, arbitrary] of arbitrariesOf()) fc.sample(arbitrary, { seed, numRuns: 1 });
+  for (let done = from; done < count; done += step) {
+    const tally = newTally();
     await playRound(t, drawn(seed + done, Math.min(perRound, count - done)), tally);
-    onRound?.(tally);
+    onRound(tally);
+    if (tally.faults.length > 0) return;
   }
-  return tally;
 }

@@ -5,8 +5,8 @@
 import fc from "fast-check";
 import { type Plain, valid } from "../support/schema-values.ts";
 
-/** Replaced by the caller's own when the request is written. */
-export const ownQueue = "{own queue}";
+/** The owner's, and of everybody whom the fuzz makes. */
+export const knownPassword = "correct horse battery";
 
 const operators =
   "channel stream topic dm dm-including pm-with group-pm-with sender is has near id search with channels in not".split(
@@ -19,28 +19,52 @@ const words: Readonly<Record<string, readonly string[]>> = {
   type: ["channel", "stream", "direct", "private", "start", "stop"],
   op: ["add", "remove", "start", "stop"],
   flag: ["read", "starred", "mentioned", "collapsed", "has_alert_word"],
-  queue_id: [ownQueue],
   anchor: ["newest", "oldest", "first_unread", "1", "5", "date"],
   anchor_date: ["2026-11-22T10:00:00Z", "2026-02-30T00:00:00Z", "9999-12-31T23:59:59Z"],
   email: ["owner@localhost", "member0@example.com", "x@y.z", '"a b"@example.com', "a@[::1]"],
   username: ["owner@localhost", "member0@example.com"],
   user_id_or_email: ["2", "me", "owner@localhost"],
-  invitee_emails: ["a@example.com, b@example.com", "a@example.com\nb@example.com", "owner@localhost"],
+  password: [knownPassword],
+  old_password: [knownPassword],
+  new_password: [knownPassword],
+  invitee_emails: [
+    "a@example.com, b@example.com",
+    "a@example.com\nb@example.com",
+    "owner@localhost",
+    ...Array.from({ length: 60 }, (_, index) => `guest${index}@example.com`),
+  ],
   emoji_name: ["smile", "+1", "heart", "zulip", "new one"],
   emoji_code: ["1f642", "1f44d", "zulip", "1"],
   reaction_type: ["unicode_emoji", "realm_emoji", "zulip_extra_emoji"],
   propagate_mode: ["change_one", "change_later", "change_all"],
   date: ["2026-11-22", "2026-02-30", "0000-00-00"],
+  topic_name: ["a topic", "general"],
+  topic: ["a topic", "general"],
+  color: ["#c2c2c2", "#76ce90", "blue"],
   timezone: ["Europe/Berlin", "UTC", "Mars/North"],
   status: ["active", "idle", "x"],
   payload_url: ["http://127.0.0.1:9/", "https://example.org/hook", "ftp://x", "http://[::ffff:7f00:1]/"],
   service_payload_url: ["http://127.0.0.1:9/", "https://example.org/hook"],
-  pattern: ["#(?P<id>[0-9]+)", "(a+)+$", "[", "(?P<x>.*)*"],
-  url_template: ["https://example.org/{id}", "https://example.org/{x", "javascript:{id}"],
+  pattern: ["#(?P<id>[0-9]+)", "T(?P<id>[0-9]+)", "U(?P<id>[0-9]+)", "(a+)+$", "[", "(?P<x>.*)*"],
+  url_template: [
+    "https://example.org/{id}",
+    "https://example.org/?c={code}",
+    "https://example.org/{x",
+    "javascript:{id}",
+  ],
+  pygments_language: ["Python", "JavaScript", "C++", "x y"],
   event_types: ["message", "realm_user", "subscription", "presence", "*"],
   fetch_event_types: ["message", "realm_user", "subscription", "presence", "*"],
   local_id: ["1", "a.b"],
   fragment: ["narrow/is/starred", "inbox", "recent"],
+};
+
+const numbers: Readonly<Record<string, readonly number[]>> = {
+  // Far from now, where nothing comes due while somebody looks.
+  scheduled_delivery_timestamp: [4_102_444_800, 4_102_448_400],
+  timestamp: [1_700_000_000],
+  stream_id: [1, 2, 3, 4, 5],
+  field_type: [1, 2, 4, 5, 6, 8],
 };
 
 /** Texts of messages, topics and names: Markdown that nests, mentions that match, letters that surprise. */
@@ -80,6 +104,8 @@ export function likely(schema: Plain, name: string): fc.Arbitrary<unknown> {
   if (schema.anyOf !== undefined) return fc.oneof(...schema.anyOf.map((inner) => likely(inner, name)));
   if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
   if (schema.type === "string") return likelyText(schema, name);
+  const known = numbers[name];
+  if (known !== undefined && schema.type !== "boolean") return fc.constantFrom(...known);
   if (schema.type === "integer") {
     const least = schema.minimum ?? 0;
     const most = Math.max(least, Math.min(schema.maximum ?? smallMax, smallMax));
@@ -98,4 +124,18 @@ export function likely(schema: Plain, name: string): fc.Arbitrary<unknown> {
     Object.fromEntries(fields.map(([field, inner]) => [field, likely(inner, field === "name" ? "topic" : field)])),
     { requiredKeys: [...(schema.required ?? [])], noNullPrototype: true },
   );
+}
+
+/** Names, codes and kinds of emoji that go together. */
+const emoji: readonly Readonly<Record<string, string>>[] = [
+  { emoji_name: "smile", emoji_code: "1f642", reaction_type: "unicode_emoji" },
+  { emoji_name: "heart", emoji_code: "2764", reaction_type: "unicode_emoji" },
+  { emoji_name: "zulip", emoji_code: "zulip", reaction_type: "zulip_extra_emoji" },
+];
+
+/** Most of the time one emoji is meant by all of what says which. @param chance any number */
+export function agreeing(fields: readonly (readonly [string, string])[], chance: number) {
+  const isMeant = chance % 4 !== 0;
+  const meant = emoji[[0, 0, 0, 1, 2][chance % 5] ?? 0];
+  return fields.map(([name, value]) => [name, (isMeant ? meant?.[name] : undefined) ?? value] as const);
 }

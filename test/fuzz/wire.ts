@@ -1,25 +1,21 @@
 /** Requests as bytes, and lanes that carry one after the other over connections that are kept. */
 import { type RawAnswer, RawConnection } from "../support/http.ts";
 import type { Input } from "./inputs.ts";
-import { ownQueue } from "./vocabulary.ts";
 
 export interface Sender {
   /** The Authorization header; "" for nobody. */
   readonly authorization: string;
-  readonly queueId: string;
 }
 
-export function bytesOf(input: Input, { authorization, queueId }: Sender): Buffer {
-  const encodedQueue = encodeURIComponent(ownQueue);
-  const own = (text: string) => text.replaceAll(encodedQueue, queueId);
-  const body = input.body === null ? null : Buffer.from(own(input.body), "latin1");
+export function bytesOf(input: Input, { authorization }: Sender): Buffer {
+  const body = input.body === null ? null : Buffer.from(input.body, "latin1");
   const headers: Record<string, string> = { Host: "localhost" };
   if (authorization !== "") headers["Authorization"] = authorization;
   Object.assign(headers, input.headers);
   if (body !== null && input.isChunked) headers["Transfer-Encoding"] = "chunked";
   else if (body !== null) headers["Content-Length"] = String(body.length);
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-  const head = Buffer.from(`${input.method} /api/v1${own(input.target)} HTTP/1.1\r\n${lines.join("")}\r\n`, "latin1");
+  const head = Buffer.from(`${input.method} /api/v1${input.target} HTTP/1.1\r\n${lines.join("")}\r\n`, "latin1");
   if (body === null) return head;
   return Buffer.concat(input.isChunked ? [head, ...chunksOf(body)] : [head, body]);
 }

@@ -297,3 +297,44 @@ t.test("[architecture, Event log] a new bot is in the groups of its role for who
   t.ok(fresh.some(({ members }: { members: number[] }) => members.includes(bot.userId)));
   t.strictSame(mirror.picture()["realm_user_groups"], fresh);
 });
+
+t.test(
+  "[S1, E2] an owner who leaves or enters a channel's sight is told what their bot's defaults are now",
+  async (t) => {
+    await createChannel(owner, "in sight", [owner, keeper], { invite_only: true });
+    const defaults = { default_sending_stream: "in sight", default_events_register_stream: "in sight" };
+    const { bot } = await makeBot(keeper, "homesick", defaults);
+    const params = { event_types: mirroredTypes, fetch_event_types: mirroredTypes };
+    const queue = await keeper.register(params);
+    const mirror = new Mirror(queue, { includesSubscribers: false, isModern: false });
+    let after = queue.last_event_id;
+    const subscriptions = { subscriptions: ["in sight"], principals: [keeper.userId] };
+    const id = (await owner.get("/get_stream_id", { stream: "in sight" })).body.stream_id;
+    const changes: readonly (readonly [what: string, work: () => Promise<unknown>])[] = [
+      ["leaves", () => owner.delete("/users/me/subscriptions", subscriptions)],
+      [
+        "joins",
+        () => owner.post("/users/me/subscriptions", { ...subscriptions, subscriptions: [{ name: "in sight" }] }),
+      ],
+      ["leaves again", () => owner.delete("/users/me/subscriptions", subscriptions)],
+      ["may see what is public", () => owner.patch(`/streams/${id}`, { is_private: false })],
+      ["may not as a guest", () => owner.patch(`/users/${keeper.userId}`, { role: roles.guest })],
+      ["may as a member", () => owner.patch(`/users/${keeper.userId}`, { role: roles.member })],
+    ];
+    for (const [what, work] of changes) {
+      await work();
+      const { body } = await keeper.get("/events", {
+        queue_id: queue.queue_id,
+        last_event_id: after,
+        dont_block: true,
+      });
+      mirror.apply(body.events);
+      after = body.events.at(-1).id;
+      const fresh = pictureOf(await keeper.register(params))["realm_bots"] as Event[];
+      t.strictSame(mirror.picture()["realm_bots"], fresh, what);
+      const isSeen = !what.startsWith("leaves") && what !== "may not as a guest";
+      const own = fresh.find(({ user_id: userId }) => userId === bot.userId);
+      t.equal(own?.["default_sending_stream"], isSeen ? "in sight" : null, what);
+    }
+  },
+);

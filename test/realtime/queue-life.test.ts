@@ -1,8 +1,9 @@
 /** Heartbeats, idle queues, a pruned log, restarts (realtime.md, Long-poll; behaviour 4.2; E1, E2), with time moved by hand. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { createChannel, personOf, refusal } from "../support/conversation.ts";
+import { createChannel, crowd, personOf, refusal } from "../support/conversation.ts";
 import {
+  connect,
   getEvents,
   holdPoll,
   increases,
@@ -112,7 +113,10 @@ t.test("[realtime] a queue that is read lives on, however it is read", async (t)
 /** Prunes everything older than the minimum that is kept, as a log that is too large is. */
 function pruneLog(server: TestServer): void {
   const realm = realmOf(server);
-  realm.dispatcher.maintain(() => void realm.log.prune(realm.view.now, Number.MAX_SAFE_INTEGER));
+  // One slice at a time.
+  realm.dispatcher.maintain(() => {
+    while (realm.log.prune(realm.view.now, Number.MAX_SAFE_INTEGER) > 0);
+  });
 }
 
 t.test("[E2] whoever is behind a pruned log is told, whoever is not goes on", async (t) => {
@@ -152,6 +156,33 @@ t.test("[E2] what waited for a reader who had everything else is not passed over
   const { status, body } = await getEvents(owner, queue, queue.last_event_id, { dont_block: true });
   t.strictSame({ status, body }, bad(queue), "never a guess");
 });
+
+t.test(
+  "[E2] [S3] [realtime] a replay longer than one pass is whole, and ends with 4410 when the log is pruned under it",
+  async (t) => {
+    const { server, clock } = await startClockedServer(t);
+    const { owner } = server;
+    const queue = await openQueue(owner, ["realm_user"]);
+    const ids = await crowd(server, "newcomer", limits.replay_rows_per_pass_max + 50);
+    const whole = await resume(owner, queue, queue.last_event_id);
+    await whole.socket.event((event) => event.person.user_id === ids.at(-1));
+    const told = whole.socket.events.map((event) => event.person.user_id);
+    t.strictSame(told, ids, "over two passes");
+    whole.socket.terminate();
+    await until(() => queueOf(server, queue)?.reader.kind === "none");
+
+    const socket = await connect(owner);
+    socket.send({ type: "resume", queue_id: queue.queue_id, last_event_id: queue.last_event_id });
+    await until(() => queueOf(server, queue)?.reader.kind === "socket");
+    // Between two passes: nothing was awaited since the first.
+    clock.advance(limits.event_log_kept_ms_min + 1);
+    pruneLog(server);
+    t.strictSame(await socket.closed, { code: 4410, reason: "queue gone: register again" });
+    const given = socket.events.map((event) => event.person.user_id);
+    t.ok(given.length > 0 && given.length < ids.length, `${given.length} of ${ids.length} before`);
+    t.strictSame(given, ids.slice(0, given.length), "what came before the gap is whole, and nothing comes after it");
+  },
+);
 
 t.test("[realtime] queues survive a restart and go on without a gap or a double", async (t) => {
   const dataDir = temporaryFolder(t);

@@ -1,5 +1,6 @@
 /** How a queue's parameters and the client's capabilities shape what it gets (OpenAPI register; behaviour 4.3, 4.4). */
 import t from "tap";
+import { limits } from "../../schemas/limits.ts";
 import { channelSeenBy, createChannel, personOf } from "../support/conversation.ts";
 import { type Event, openQueue, type Queue, readNow } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
@@ -199,4 +200,20 @@ t.test("[behaviour 4.4] stream create carries the channel's record as GET /strea
   const channelId = await createChannel(owner, "recorded", []);
   const record = await channelSeenBy(owner, channelId);
   t.strictSame(await onlyEvent(queue), { type: "stream", op: "create", streams: [record] });
+});
+
+t.test("[S3] the event types and the narrow of a queue have bounds", async (t) => {
+  const register = (params: Record<string, unknown>) => owner.post("/register", params);
+  const types = (count: number) => Array.from({ length: count }, () => "message");
+  const terms = (count: number) => Array.from({ length: count }, () => ["stream", "general"]);
+  const bounds = [
+    ["event_types", limits.event_types_max, types],
+    ["fetch_event_types", limits.event_types_max, types],
+    ["narrow", limits.queue_narrow_terms_max, terms],
+  ] as const;
+  for (const [name, most, listOf] of bounds) {
+    t.match(await register({ [name]: listOf(most) }), { status: 200 }, name);
+    const refused = await register({ [name]: listOf(most + 1) });
+    t.match(refused, { status: 400, body: { code: "BAD_REQUEST", msg: `${name} is too long (limit: ${most} items)` } });
+  }
 });

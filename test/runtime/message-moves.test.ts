@@ -279,3 +279,25 @@ t.test("[S3] of very many names and moves the newest are kept", async (t) => {
   t.equal(bench.realm.view.row("messages", id)?.moves.length, limits.message_history_entries_max);
   audit(t, bench);
 });
+
+t.test(
+  "[spec 2.9] of very many moves the newest that led elsewhere is kept: by it a message says when it moved",
+  async (t) => {
+    const bench = await openFounded(t);
+    const [id = 0] = await fill(bench, "before", 1);
+    await fill(bench, "before", 1);
+    await fill(bench, "x", 1);
+    await fill(bench, "\u2714 x", 1);
+    await bench.ask(editCommand(id, { topic: "x" }));
+    const [elsewhere = 0] = bench.realm.view.row("messages", id)?.moves ?? [];
+    const count = 2 * Math.ceil(limits.message_history_entries_max / 2) + 2;
+    for (let n = 1; n <= count; n++) await bench.ask(editCommand(id, { topic: n % 2 === 0 ? "x" : "\u2714 x" }));
+    const kept = bench.realm.view.row("messages", id)?.moves ?? [];
+    t.equal(kept.length, limits.message_history_entries_max);
+    t.equal(kept[0], elsewhere);
+    await bench.ask(editCommand(id, { topic: "before" }));
+    await bench.ask(editCommand(id, { topic: "x" }));
+    t.notOk(bench.realm.view.row("messages", id)?.moves.includes(elsewhere), "a newer one takes its place");
+    audit(t, bench);
+  },
+);

@@ -8,11 +8,23 @@ import { type TSchema as OldSchema, type TProperties, Type } from "@sinclair/typ
 import { TypeCompiler } from "@sinclair/typebox/compiler";
 import fc from "fast-check";
 import t from "tap";
+import type { TSchema } from "typebox";
 import { Compile } from "typebox/compile";
+import { type Endpoint, wireOf } from "../../schemas/endpoint.ts";
 import { endpoints } from "../../schemas/index.ts";
+import { parseJson } from "../../schemas/json.ts";
 import { explain, type JsonSchema } from "../../src/http/explain.ts";
+import { compileParameters } from "../../src/http/parameters.ts";
+import { type Fields, fieldsOf } from "../fuzz/inputs.ts";
 import { hostile, hostileObject, type Plain, valid } from "../support/schema-values.ts";
 import { seedOf } from "../support/seed.ts";
+
+/** Of each operation; a long run of the fuzz shows as many of its inputs to the validators, too. */
+const numRuns = Math.max(150, Math.ceil(Number(process.env["INPUTS"] ?? 0) / endpoints.length) || 0);
+
+interface Validator {
+  Check(value: unknown): boolean;
+}
 
 /** A keyword that is not here makes the test fail until it is taught. */
 const validated = new Set([
@@ -126,6 +138,53 @@ t.test("[issue, Repository and tools] both validators agree on every endpoint's 
   }
   t.end();
 });
+
+/** The text of a parameter as its value; undefined: it is none. */
+function decoded(declared: TSchema, text: string): unknown {
+  const wire = wireOf(declared);
+  if (wire === "text") return text;
+  const parsed = parseJson(text);
+  return wire === "json-or-text" && parsed === undefined ? text : parsed;
+}
+
+/** What a form means to the older validator: fitting, not fitting, or, where a text is no JSON, nothing. */
+function judgedByOlder(endpoint: Endpoint, older: Validator, fields: Fields): boolean {
+  const params: Record<string, unknown> = {};
+  for (const [name, declared] of Object.entries(endpoint.params)) {
+    const text = fields.find(([each]) => each === name)?.[1];
+    const value = text === undefined ? (declared as { default?: unknown }).default : decoded(declared, text);
+    if (text !== undefined && value === undefined) return false;
+    if (value !== undefined) params[name] = value;
+  }
+  return older.Check(flatten(params));
+}
+
+t.test(
+  "[issue, Fuzz] what the fuzz sends is accepted by the server's reader and by the older validator, or by neither",
+  (t) => {
+    const seed = seedOf(t);
+    let accepted = 0;
+    let refused = 0;
+    for (const endpoint of endpoints) {
+      const reader = compileParameters(endpoint);
+      const older = TypeCompiler.Compile(toOld(JSON.parse(JSON.stringify(endpoint.paramsSchema))));
+      const property = fc.property(fc.noBias(fieldsOf(endpoint)), (drawn) => {
+        const fields = drawn.map(([name, text]) => [name, text.startsWith("{own ") ? "1" : text] as const);
+        const read = reader.read(new Map(fields), Object.fromEntries(fields));
+        const isFine = "params" in read;
+        if (isFine) accepted++;
+        else refused++;
+        if (judgedByOlder(endpoint, older, fields) !== isFine) {
+          throw new Error(`the server says ${JSON.stringify(read)} of ${JSON.stringify(fields)}`);
+        }
+      });
+      fc.assert(property, { seed, numRuns });
+      t.pass(endpoint.operationId);
+    }
+    t.ok(Math.min(accepted, refused) > endpoints.length * 10, `${accepted} accepted, ${refused} refused`);
+    t.end();
+  },
+);
 
 t.test("[behaviour 1.3] whatever is wrong with a parameter is explained in a sentence about it", (t) => {
   const seed = seedOf(t);

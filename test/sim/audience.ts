@@ -28,6 +28,8 @@ export class Audience {
   readonly #members = new Map<number, Set<number>>();
   readonly #everMembers = new Map<number, Set<number>>();
   readonly #posted = new Map<number, Posted>();
+  /** The same by message, where nobody came or went in its turn, and it stayed where it was posted. */
+  readonly #postedAs = new Map<number, Posted>();
   /** Durable events, by position. */
   readonly #committed: Committed[] = [];
 
@@ -39,7 +41,8 @@ export class Audience {
   #follow(channelId: number, userId: number, row: SubscriptionRecord | null): void {
     const members = this.#members.get(channelId) ?? new Set();
     this.#members.set(channelId, members);
-    if (row?.isActive !== true) members.delete(userId);
+    // Whoever is deactivated keeps the subscription, and is not there.
+    if (row?.isActive !== true || row.stays.at(-1)?.leftAtId !== null) members.delete(userId);
     else {
       members.add(userId);
       this.#everMembers.set(channelId, (this.#everMembers.get(channelId) ?? new Set()).add(userId));
@@ -60,6 +63,8 @@ export class Audience {
       const message = event.type === "message" ? this.#posting(event, writes) : null;
       if (message === null) continue;
       this.#posted.set(event.position, message);
+      if (message.owedTo === message.userIds && !changesMembers(message, writes))
+        this.#postedAs.set(message.messageId, message);
       posted.push(message);
     }
     return posted.map((message) => ({ ...message, owedTo: this.#still(message) }));
@@ -116,6 +121,10 @@ export class Audience {
     return this.#posted.get(position);
   }
 
+  postedAs(messageId: number): Posted | undefined {
+    return this.#postedAs.get(messageId);
+  }
+
   /** The durable event of which an id is a piece, or null: there is none on disk. */
   eventOf(id: number): Committed | null {
     let low = 0;
@@ -127,4 +136,9 @@ export class Audience {
     }
     return this.#committed[low] ?? null;
   }
+}
+
+/** Rows say in what order people came and messages were posted; of one transaction, nobody but they knows. */
+function changesMembers({ channelId }: Posted, writes: readonly Write[]): boolean {
+  return writes.some(({ table, key }) => table === "subscriptions" && (key as [number, number])[0] === channelId);
 }

@@ -6,6 +6,7 @@ import type { Command } from "../../actors/commands.ts";
 import type { AskResult, IdempotencyClaim } from "../../src/runtime/entry.ts";
 import { decodeRow } from "../../src/store/codec.ts";
 import { Audience, type Posted } from "./audience.ts";
+import { Deliveries } from "./deliveries.ts";
 import { Facts } from "./facts.ts";
 import type { Replica, Write } from "./replica.ts";
 
@@ -21,12 +22,16 @@ export interface Request {
 /** Messages of the workload begin with a word that nothing else begins with. */
 const tokenShape = /^t\d+\b/;
 
+/** What D25 says of 429 and 5xx: nothing was decided, and who repeats the request is answered anew. */
+const neverKept = new Set(["RATE_LIMIT_HIT", "INTERNAL_SERVER_ERROR", "STORE_REFUSES_WRITES", "OVERLOADED"]);
+
 /** Whoever is not to be told any more needs no timer. */
 const takeTimersBack = new Set(["scheduled-messages.update", "scheduled-messages.remove", "reminders.remove"]);
 
 export class Auditor {
   readonly audience: Audience;
   readonly facts: Facts;
+  readonly deliveries: Deliveries;
   readonly problems: string[] = [];
   readonly #replica: Replica;
   /** Which message a token came into being with. */
@@ -42,6 +47,7 @@ export class Auditor {
     this.#replica = replica;
     this.audience = new Audience(replica);
     this.facts = new Facts(replica);
+    this.deliveries = new Deliveries(replica, (problem) => this.report(problem));
   }
 
   report(problem: string): void {
@@ -72,9 +78,7 @@ export class Auditor {
       if (first !== again) this.report(`[D25] ${command.type} was answered ${again} when repeated, ${first} before`);
       return;
     }
-    if (claim !== null && !["INTERNAL_SERVER_ERROR", "STORE_REFUSES_WRITES", "OVERLOADED"].includes(code)) {
-      this.#kept.set(nameOf(claim), JSON.stringify(result));
-    }
+    if (claim !== null && !neverKept.has(code)) this.#kept.set(nameOf(claim), JSON.stringify(result));
     if (result.kind !== "ok") return;
     this.facts.acknowledged(command, result.answer);
     if (command.type === "scheduled-messages.add") this.#schedule(command, result.answer);
@@ -109,6 +113,7 @@ export class Auditor {
       if (write.bytes === null && (write.table === "mailbox" || write.table === "timers"))
         this.#processed(write, writes);
     }
+    this.deliveries.committed(writes, this.#driven);
     this.#driven = [];
     return this.audience.committed(writes);
   }
@@ -142,6 +147,7 @@ export class Auditor {
 
   /** Long after everything was due (M8). */
   overdue(now: number): void {
+    this.deliveries.overdue(now);
     for (const key of this.#replica.keys("timers") as [number, number][]) {
       if (key[0] <= now) this.report(`[M8] timer ${key} is still there at ${now}`);
     }

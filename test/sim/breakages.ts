@@ -92,6 +92,35 @@ function sinkOf(hub: EventSink, stage: (event: StagedEvent) => void): EventSink 
   return { changed: (delta) => hub.changed(delta), stage, publish: () => hub.publish() };
 }
 
+/** Of each two messages of a topic in one turn, each is shown where the other should be. */
+function swapping(hub: EventSink): EventSink {
+  let held: StagedEvent | null = null;
+  const release = () => {
+    if (held !== null) hub.stage(held);
+    held = null;
+  };
+  return {
+    changed: (delta) => hub.changed(delta),
+    stage: (event) => {
+      const { record } = event;
+      if (held === null && record.type === "message") held = event;
+      else if (held !== null && record.type === "message") {
+        const bodies = [record.body, held.record.body] as const;
+        hub.stage({ ...held, record: { ...held.record, body: bodies[0] } });
+        hub.stage({ ...event, record: { ...record, body: bodies[1] } });
+        held = null;
+      } else {
+        release();
+        hub.stage(event);
+      }
+    },
+    publish: () => {
+      release();
+      hub.publish();
+    },
+  };
+}
+
 /** Every so many rows of subscriptions, memory does not follow. */
 function forgetful(realm: Realm): void {
   const { projections } = realm;
@@ -151,6 +180,7 @@ export const breakages: Readonly<Record<string, { readonly breakage: Breakage; r
       },
       breaks: ["S1"],
     },
+    "messages that change places": { breakage: { sink: swapping }, breaks: ["M7", "E1", "S1"] },
     "an event that gets lost": {
       breakage: {
         sink: (hub) =>

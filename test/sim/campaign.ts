@@ -14,6 +14,7 @@ export class Campaign {
   #commands = 0;
   #events = 0;
   #facts = 0;
+  #reads = 0;
   #crashes = 0;
   #ms = 0;
   #cpuMs = 0;
@@ -40,6 +41,7 @@ export class Campaign {
     this.#commands += result.commands;
     this.#events += result.events;
     this.#facts += result.factsChecked;
+    this.#reads += result.reads;
     this.#crashes += result.crashes;
     for (const type of result.types) this.#types.add(type);
     for (const [kind, count] of result.faults) this.#faults.set(kind, (this.#faults.get(kind) ?? 0) + count);
@@ -57,7 +59,13 @@ export class Campaign {
   }
 
   get totals() {
-    return { commands: this.#commands, events: this.#events, facts: this.#facts, crashes: this.#crashes };
+    return {
+      commands: this.#commands,
+      events: this.#events,
+      facts: this.#facts,
+      reads: this.#reads,
+      crashes: this.#crashes,
+    };
   }
 
   summary(): string {
@@ -68,7 +76,7 @@ export class Campaign {
     return [
       `${this.#runs} runs, ${this.#failed} failed; ${this.#commands} commands in ${Math.round(this.#ms / 1000)} s`,
       `(${perSecond} a second, ${perCpuSecond} a second of CPU), ${this.#crashes} crashes and restarts,`,
-      `${this.#events} events read, ${this.#facts} facts compared`,
+      `${this.#events} events read, ${this.#facts} facts and ${this.#reads} reads compared`,
       `\nfaults: ${list(this.#faults)}\nanswers: ${list(this.#answers)}`,
       `\nnever occurred: ${this.missing.join(", ") || "nothing"}`,
     ].join(" ");

@@ -25,7 +25,6 @@ const weights: Partial<Record<CommandType, number>> = {
   "reminders.add": 3,
   "user.change-settings": 3,
   "channel.create": 2,
-  "mail.sent": 3,
   "topic-deletion.abandon": 0.3,
   "topic-deletion.request": 0.5,
   "realm.found": 0.3,

@@ -1,13 +1,13 @@
 /**
- * A client that follows events over a virtual socket: the server's own session on a connection that is an object. It goes away,
- * stops reading, comes back with the last event that it has, and keeps account of what it was owed (E1, E2).
+ * A client that follows events, over a socket or by long-poll. It goes away, stops reading, comes back with the last event that it
+ * has, and keeps account of what it was owed (E1, E2).
  */
-import { refuse } from "../../schemas/errors.ts";
 import type { Hub } from "../../src/realtime/hub.ts";
-import { type Connection, SocketSession } from "../../src/realtime/socket-session.ts";
+import type { Connection } from "../../src/realtime/socket-session.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import type { Audience, Posted } from "./audience.ts";
 import type { KnownState } from "./known-state.ts";
+import { type Caller, type Line, PollLine, SocketLine } from "./lines.ts";
 import type { Replica } from "./replica.ts";
 
 /** What is never in the log (E4). */
@@ -50,13 +50,22 @@ interface Owed {
   isLive: boolean;
 }
 
+interface Registered {
+  readonly userId: number;
+  readonly queueId: string;
+  readonly lastEventId: number;
+  /** By long-poll; else over a socket. */
+  readonly polls: boolean;
+}
+
 export class VirtualClient {
   readonly userId: number;
   readonly queueId: string;
   readonly #world: ClientWorld;
   #lastEventId: number;
   #lastMessageId = 0;
-  #session: SocketSession | null = null;
+  #line: Line | null = null;
+  readonly #polls: boolean;
   #isStalled = false;
   #bufferedBytes = 0;
   /** How large its frames are for the server: with many bytes the bound on what may pile up is soon reached (E3). */
@@ -71,41 +80,56 @@ export class VirtualClient {
   /** The server said that the queue is gone: everything is to be fetched anew. */
   isGone = false;
 
-  constructor(userId: number, queueId: string, lastEventId: number, world: ClientWorld) {
-    this.userId = userId;
-    this.queueId = queueId;
-    this.#lastEventId = lastEventId;
+  constructor(registered: Registered, world: ClientWorld) {
+    this.userId = registered.userId;
+    this.queueId = registered.queueId;
+    this.#lastEventId = registered.lastEventId;
+    this.#polls = registered.polls;
     this.#world = world;
   }
 
   get isConnected(): boolean {
-    return this.#session !== null;
+    return this.#line !== null;
   }
 
   connect(realm: Realm, hub: Hub): void {
-    const caller = realm.view.users.get(this.userId);
-    if (caller?.isActive !== true) return;
-    const keyHash = [...realm.view.apiKeysOf(this.userId)][0]?.hash ?? `key-of-${this.userId}`;
+    const user = realm.view.users.get(this.userId);
+    if (user?.isActive !== true) return;
     this.#isStalled = false;
     this.#bufferedBytes = 0;
-    const session = new SocketSession(this.#connection(), {
-      realm,
-      hub,
-      format: "json",
-      client: "sim",
-      siteUrl: "http://localhost",
-      userAgent: "sim",
-      address: "",
-      perform: () => ({ status: 404, body: JSON.stringify(refuse.notFound()), headers: [] }),
-      verify: () => refuse.notLoggedIn(),
-      limitFrame: () => null,
-      admit: () => true,
-      leave: () => undefined,
+    const caller = { realm, hub, user, queueId: this.queueId };
+    if (this.#polls) this.#poll(caller);
+    else {
+      const line = new SocketLine(caller, this.#connection());
+      this.#line = line;
+      line.resume(this.#lastEventId);
+    }
+  }
+
+  #poll(caller: Caller): void {
+    const line = new PollLine(caller, {
+      asked: () => {
+        this.#forgetUnseen();
+        return this.#lastEventId;
+      },
+      answered: (events) => {
+        if (this.#world.isDown()) return;
+        if (this.#world.hasFailed()) this.#world.report(`[M5] a poll was answered after a commit failed`);
+        this.#world.trace(`${this.queueId} polled ${JSON.stringify(events)}`);
+        // Lost on the way: the next poll names the same event again.
+        if (this.#dropsNext) this.#dropsNext = false;
+        else for (const event of events) this.#event(event);
+      },
+      refused: (code) => {
+        if (this.#world.isDown()) return;
+        this.#world.trace(`${this.queueId} polled ${code}`);
+        this.#line = null;
+        this.#wasAway();
+        if (code === "BAD_EVENT_QUEUE_ID") this.#lost(code);
+      },
     });
-    this.#session = session;
-    session.start({ caller, keyHash });
-    const resume = { type: "resume", ref: "r", queue_id: this.queueId, last_event_id: this.#lastEventId };
-    session.receive(Buffer.from(JSON.stringify(resume)), false);
+    this.#line = line;
+    line.ask();
   }
 
   #connection(): Connection {
@@ -115,7 +139,7 @@ export class VirtualClient {
       end: (code) => {
         if (this.#world.isDown()) return;
         this.#world.trace(`close ${this.queueId} ${code}`);
-        this.#session = null;
+        this.#line = null;
         this.#wasAway();
         // 4410: the queue is gone; the declared gap of E2.
         if (code === 4410) this.isGone = true;
@@ -129,16 +153,17 @@ export class VirtualClient {
 
   /** The network, or the machine on the other side, went away without a word. */
   cut(): void {
-    const session = this.#session;
-    this.#session = null;
+    const line = this.#line;
+    this.#line = null;
     this.#wasAway();
-    session?.closed();
+    line?.cut();
   }
 
   /** It reads no more for a while: bytes pile up at the server, each as many. */
   stall(weight: number): void {
     this.#isStalled = true;
     this.#weight = weight;
+    this.#line?.stall();
   }
 
   dropNext(): void {
@@ -148,11 +173,11 @@ export class VirtualClient {
   readAgain(): void {
     this.#isStalled = false;
     this.#bufferedBytes = 0;
-    this.#session?.drained();
+    this.#line?.readAgain();
   }
 
   departed(hub: Hub, userId: number): void {
-    this.#session?.departed(hub, userId);
+    this.#line?.departed(hub, userId);
   }
 
   #take(text: string): number {
@@ -171,11 +196,16 @@ export class VirtualClient {
   }
 
   #resumed({ result, code }: Frame): void {
-    if (result === "success") {
-      // What is told again is what they may see now, whatever comes later.
-      for (const [position, { posted }] of this.#owed) if (!this.#maySee(posted)) this.#owed.delete(position);
-      return;
-    }
+    if (result === "success") this.#forgetUnseen();
+    else this.#lost(String(code));
+  }
+
+  /** What is told again is what they may see now, whatever comes later. */
+  #forgetUnseen(): void {
+    for (const [position, { posted }] of this.#owed) if (!this.#maySee(posted)) this.#owed.delete(position);
+  }
+
+  #lost(code: string): void {
     this.isGone = true;
     const row = this.#world.replica.get("queues", this.queueId);
     if (row !== undefined)
@@ -201,18 +231,19 @@ export class VirtualClient {
   #message(event: Event, what: string): void {
     const posted = this.#world.audience.posting(event.id);
     const id = event.message?.id ?? 0;
+    // Over all topics, and so in each.
+    if (id <= this.#lastMessageId) this.#world.report(`[M7] ${what} shows message ${id} after ${this.#lastMessageId}`);
+    this.#lastMessageId = id;
     if (posted !== undefined && !posted.userIds.has(this.userId))
       this.#world.report(`[S1] ${what} is of message ${id}`);
     if (posted !== undefined && posted.messageId !== id) this.#world.report(`[E1] ${what} shows message ${id}`);
-    if (id <= this.#lastMessageId) this.#world.report(`[M7] ${what} shows message ${id} after ${this.#lastMessageId}`);
-    this.#lastMessageId = id;
     this.#owed.delete(event.id);
   }
 
   /** A message is on disk that this person is to be told of. */
   owe(posted: Posted): void {
     if (posted.position <= this.#lastEventId || !posted.owedTo.has(this.userId)) return;
-    this.#owed.set(posted.position, { posted, isLive: this.isConnected });
+    this.#owed.set(posted.position, { posted, isLive: this.#line?.isPushed === true });
   }
 
   /** Everything has been sent that will be: what was owed to a connected client must have come, unless nobody may see it now. */

@@ -83,14 +83,18 @@ export class Crowd {
       if (machine.isDown || result.kind !== "ok") return;
       const lastEventId = machine.realm.view.position - 1;
       machine.hub.queue(queueId)?.startAt(lastEventId);
-      const client = new VirtualClient(userId, queueId, lastEventId, {
-        audience,
-        replica,
-        report,
-        trace,
-        isDown: () => machine.isDown,
-        hasFailed: () => machine.hasFailed,
-      });
+      const polls = this.#tools.world().random.chance(0.3);
+      const client = new VirtualClient(
+        { userId, queueId, lastEventId, polls },
+        {
+          audience,
+          replica,
+          report,
+          trace,
+          isDown: () => machine.isDown,
+          hasFailed: () => machine.hasFailed,
+        },
+      );
       client.known = new KnownState(machine.realm, userId);
       this.#clients.push(client);
       this.#connect(client);

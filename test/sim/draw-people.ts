@@ -1,7 +1,7 @@
-/** Requests about people, bots, invitations, and what is one person's; and what couriers report of their deliveries. */
+/** Requests about people, bots, invitations, and what is one person's; what couriers report comes from them (outside.ts). */
 import { command } from "../../actors/commands.ts";
 import { commands } from "../support/runtime.ts";
-import { type Draw, parsed, type World } from "./world.ts";
+import { type Draw, type World } from "./world.ts";
 
 const realm = { actor: "realm" } as const;
 const self = (id: number) => ({ actor: "user", id }) as const;
@@ -227,15 +227,10 @@ export const peopleDraws = {
   "invitation.expire": null,
   "invitation.forget": (world) =>
     command({ actor: "invitation", id: world.id("invitations") }, "invitation.forget", {}, null),
-  "mail.sent": (world) => command(mail(world), "mail.sent", {}, null),
-  "mail.failed": (world) => command(mail(world), "mail.failed", { isPermanent: world.flip(), reason: "r" }, null),
+  "mail.sent": null,
+  "mail.failed": null,
   "mail.due": (world) => command(mail(world), "mail.due", {}, null),
-  "webhook.answered": (world) => {
-    const content = world.token();
-    const reply = world.maybe({ content, parsed: parsed(content) });
-    return command(webhook(world), "webhook.answered", { reply }, null);
-  },
-  "webhook.failed": (world) =>
-    command(webhook(world), "webhook.failed", { failure: world.random.pick(["busy", "refused"]), status: 500 }, null),
+  "webhook.answered": null,
+  "webhook.failed": null,
   "webhook.due": (world) => command(webhook(world), "webhook.due", {}, null),
 } as const satisfies Readonly<Record<string, Draw | null>>;

@@ -39,6 +39,10 @@ export interface MachineOptions {
   /** A command threw, or what it brought about. */
   readonly bug: (error: unknown, command: Command | null) => void;
   readonly departed: (hub: Hub, userId: number) => void;
+  /** It is up. @param isUp whether it has not gone down since */
+  readonly opened: (realm: Realm, clock: SimClock, isUp: () => boolean) => void;
+  /** The loop has a moment for others: reads run then. */
+  readonly betweenTurns: () => Promise<void>;
   readonly report: (problem: string) => void;
 }
 
@@ -64,6 +68,7 @@ export class Machine {
   #realm: Realm | null = null;
   #hub: Hub | null = null;
   #isDown = true;
+  #isStopping = false;
 
   constructor(options: MachineOptions) {
     this.#options = options;
@@ -120,6 +125,7 @@ export class Machine {
     this.#faulty = faulty;
     this.#recorder = recorder;
     this.#isDown = false;
+    this.#isStopping = false;
     try {
       const realm = new Realm({
         folder,
@@ -142,6 +148,7 @@ export class Machine {
       hub.onDeparture = (userId) => this.#options.departed(hub, userId);
       if (breakage.sink !== undefined) realm.dispatcher.attach(breakage.sink(hub));
       breakage.opened?.(realm);
+      this.#options.opened(realm, this.clock, () => !this.#isDown && !this.#isStopping && this.#realm === realm);
       return true;
     } catch (error) {
       this.#wentDown(error);
@@ -170,12 +177,15 @@ export class Machine {
   /** Runs turns until there is nothing to do, or the machine is down. */
   async pump(): Promise<void> {
     let quiet = 0;
+    // As in the real loop: what was asked for goes as far as it can without waiting before a turn runs.
+    await nextPass();
     for (let passes = 0; quiet < 2 && !this.#isDown; passes++) {
       const { clock } = this;
       this.guard(() => clock.advance(0));
       const hasWork = clock.hasWork;
       this.guard(() => clock.pass());
       await nextPass();
+      if (hasWork && !this.#isDown) await this.#options.betweenTurns();
       quiet = hasWork || clock.hasWork ? 0 : quiet + 1;
       if (passes > passes_max) {
         this.#options.report("the server never comes to rest");
@@ -201,6 +211,7 @@ export class Machine {
   /** Stops as an operator would have it. */
   async stop(): Promise<void> {
     let isClosed = false;
+    this.#isStopping = true;
     void this.realm.close().then(() => {
       isClosed = true;
     });

@@ -16,8 +16,11 @@ import { Crowd } from "./crowd.ts";
 import { DrawnFaults } from "./fault-plan.ts";
 import type { StoreFault } from "./faulty-store.ts";
 import { type Breakage, Machine } from "./machine.ts";
+import { Outside, outsideFaults } from "./outside.ts";
 import { Random } from "./random.ts";
+import { Reads } from "./reads.ts";
 import { Replica } from "./replica.ts";
+import { Sight } from "./sight.ts";
 import { World } from "./world.ts";
 
 /** Faults that are not the store's. */
@@ -28,6 +31,7 @@ export const worldFaults = [
   "slow machine",
   "lost network",
   "stalled reader",
+  ...outsideFaults,
 ] as const;
 export const storeFaults = [
   "crash before commit",
@@ -56,6 +60,8 @@ export interface RunResult {
   readonly commands: number;
   readonly events: number;
   readonly factsChecked: number;
+  /** GET /messages, compared. */
+  readonly reads: number;
   readonly crashes: number;
   readonly answers: ReadonlyMap<string, number>;
   readonly faults: ReadonlyMap<FaultKind, number>;
@@ -64,6 +70,8 @@ export interface RunResult {
 }
 
 const stepsBetweenChecks = 25;
+/** Of the passes of the loop in which a turn ran. */
+const readsPerPass = 0.1;
 /** Repetitions are drawn from so many requests. */
 const remembered_max = 20;
 
@@ -77,6 +85,8 @@ export class Simulation {
   readonly #plan: DrawnFaults;
   readonly #machine: Machine;
   readonly #crowd: Crowd;
+  readonly #reads: Reads;
+  readonly #outside: Outside;
   readonly #hash = createHash("sha256");
   readonly #faults = new Map<FaultKind, number>();
   readonly #types = new Set<string>();
@@ -99,6 +109,12 @@ export class Simulation {
       slowed: (fault) => this.#slowed(fault),
       met: (fault) => this.#met(fault.kind),
     });
+    this.#outside = new Outside({
+      random: this.#random,
+      deliveries: this.#auditor.deliveries,
+      met: (fault) => this.#met(fault),
+      trace: (text) => this.#trace(text),
+    });
     this.#machine = new Machine({
       folder: options.folder,
       startedAt: startedAt + 60_000,
@@ -110,11 +126,20 @@ export class Simulation {
         for (const posted of this.#auditor.committed(writes)) this.#crowd.owe(posted);
       },
       bug: (error, command) => this.#bug(error, command),
+      opened: (realm, clock, isUp) => this.#outside.attend(realm, clock, isUp),
+      betweenTurns: () => this.#readNow(),
       departed: (hub, userId) => this.#crowd.departed(hub, userId),
       report: (problem) => this.#auditor.report(problem),
     });
     this.#world = new World(this.#random, this.#replica, () => this.#machine.clock.now());
     this.#catalogue = new Catalogue(this.#world);
+    this.#reads = new Reads({
+      sight: new Sight(this.#replica, this.#auditor.audience),
+      replica: this.#replica,
+      world: () => this.#world,
+      report: (problem) => this.#auditor.report(problem),
+      trace: (text) => this.#trace(text),
+    });
     this.#crowd = new Crowd({
       audience: this.#auditor.audience,
       replica: this.#replica,
@@ -189,6 +214,7 @@ export class Simulation {
       commands: this.#sent,
       events: this.#crowd.received,
       factsChecked: this.#auditor.facts.checked,
+      reads: this.#reads.count,
       crashes: this.#crashes,
       answers: this.#answers,
       faults: this.#faults,
@@ -227,6 +253,10 @@ export class Simulation {
         this.#met("restart");
         await this.#machine.stop();
     }
+  }
+
+  async #readNow(): Promise<void> {
+    if (!this.#hasProblem && this.#random.chance(readsPerPass)) await this.#reads.one(this.#machine.realm);
   }
 
   #batch(): void {
@@ -327,6 +357,7 @@ export class Simulation {
   /** Nothing fails any more; everybody comes back, and time goes on until nothing is left to do. */
   async #finish(): Promise<void> {
     this.#plan.isOver = true;
+    this.#outside.isKind = true;
     this.#isDiskFull = false;
     const { clock } = this.#machine;
     clock.lookMs = 0;

@@ -264,6 +264,7 @@ t.test("[start-up] every variable is checked before anything else, and the messa
     ["SOCKET_HEARTBEAT_S", "3"],
     ["SOCKET_HEARTBEAT_S", "601"],
     ["STORE_FREE_BYTES_MIN", "-1"],
+    ["MAX_FILE_UPLOAD_SIZE_MIB", `${limits.upload_file_mib_max + 1}`],
     ["SMTP_URL", "mail.example.org"],
     ["MAIL_FROM", "nobody"],
     ["TLS_KEY_FILE", "key.pem"],
@@ -276,6 +277,9 @@ t.test("[start-up] every variable is checked before anything else, and the messa
   t.throws(() => readConfig({ PORT: "x" }), BadConfig);
   t.match(readConfig({}), { host: "127.0.0.1", port: 9991, dataDir: "./data", realmName: "Colloquy" });
   t.equal(readConfig({}).topicDeletionTimeoutMs, 50_000, "[issue 5] how long a topic deletion works for a request");
+  t.equal(readConfig({}).maxFileUploadSizeMib, limits.upload_file_mib_default);
+  const largest = `${limits.upload_file_mib_max}`;
+  t.equal(readConfig({ MAX_FILE_UPLOAD_SIZE_MIB: largest }).maxFileUploadSizeMib, limits.upload_file_mib_max, "[S3]");
   t.strictSame(readConfig({ PORT: "", DATA_DIR: "", RATE_LIMITS: "" }), readConfig({}), "empty is absent");
   t.throws(() => Object.assign(readConfig({}), { port: 1 }), TypeError, "frozen");
   t.end();

@@ -69,6 +69,76 @@ t.test("[M6] a nested transaction rolls back alone; what is around it goes on an
   }
 });
 
+t.test(
+  "[M2] a row that is held back until its transaction ends is seen by every reader, and rolls back with it",
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const environment = openTemporary(t, folder);
+    const conversation = (id: number, lastMessageId: number) => {
+      const place = { channelId: 1, topic: `topic ${id}`, userIds: null, renames: 0, movingId: null };
+      return { id, state: "open", version: 1, lastMessageId, ...place };
+    };
+    const put = (id: number, lastMessageId: number) =>
+      environment.put("conversations", id, conversation(id, lastMessageId));
+    const newest = (from: Environment) =>
+      from.rows("conversations", { limit: 10 }).map(({ key, row }) => [key, row.lastMessageId]);
+    environment.transaction(() => {
+      for (const lastMessageId of [10, 11, 12]) put(1, lastMessageId);
+      put(2, 20);
+      t.equal(environment.get("conversations", 1)?.lastMessageId, 12, "one row");
+      t.strictSame(
+        newest(environment),
+        [
+          [1, 12],
+          [2, 20],
+        ],
+        "a range",
+      );
+      environment.remove("conversations", 1);
+      t.equal(environment.get("conversations", 1), undefined, "one that goes away");
+      t.notOk(environment.has("conversations", 1));
+      t.equal(environment.count("conversations"), 1);
+      put(1, 13);
+      t.strictSame(environment.keys("conversations", { limit: 10 }), [1, 2]);
+      put(1, 14);
+      t.throws(() => {
+        environment.transaction(() => {
+          put(1, 99);
+          environment.remove("conversations", 2);
+          throw new Error("bug");
+        });
+      }, /bug/);
+      t.equal(environment.get("conversations", 1)?.lastMessageId, 14, "what was before a nested transaction stays");
+      environment.transaction(() => put(3, 30));
+      put(3, 31);
+    });
+    for (const opened of [environment, openTemporary(t, crashImage(t, folder))]) {
+      t.strictSame(newest(opened), [
+        [1, 14],
+        [2, 20],
+        [3, 31],
+      ]);
+    }
+    t.throws(() => {
+      environment.transaction(() => {
+        put(1, 99);
+        throw new Error("no");
+      });
+    }, /no/);
+    t.equal(environment.get("conversations", 1)?.lastMessageId, 14, "nothing is left of one that rolled back");
+    environment.transaction(() => put(2, 21));
+    t.strictSame(
+      newest(environment),
+      [
+        [1, 14],
+        [2, 21],
+        [3, 31],
+      ],
+      "not in the next one, either",
+    );
+  },
+);
+
 t.test("[M6] a write that cannot be made throws in its place: a key over the bound, a value without bytes", (t) => {
   const environment = openTemporary(t);
   const longest = "x".repeat(1978);

@@ -72,7 +72,8 @@ export const listAppliers: Readonly<Record<string, Apply>> = {
 
 export const listTypes = Object.keys(listAppliers);
 
-const listKeys = [
+/** Where a state has them. */
+export const listKeys = [
   "alert_words",
   "channel_folders",
   "drafts",

@@ -57,6 +57,8 @@ export class Mirror {
   readonly #includesSubscribers: boolean;
   readonly #isModern: boolean;
   readonly #flags: FlagsMirror;
+  /** Channels that came into sight by an event, and which one has not joined since. */
+  readonly #appeared = new Set<number>();
 
   /** @param options what the queue was registered with */
   constructor(state: Json, options: { includesSubscribers: boolean; isModern: boolean }) {
@@ -146,6 +148,7 @@ export class Mirror {
 
   #join(record: Json): void {
     for (const name of lists) this.#drop(name, record.stream_id);
+    this.#appeared.delete(record.stream_id);
     this.state.subscriptions.push(structuredClone(record));
     for (const known of this.#records(record.stream_id)) known.subscriber_count = record.subscriber_count;
   }
@@ -177,6 +180,7 @@ export class Mirror {
       case "create":
         for (const record of event.streams) {
           if (this.#records(record.stream_id).length > 0) throw new Error(`channel ${record.stream_id} made twice`);
+          this.#appeared.add(record.stream_id);
           this.state.streams.push(structuredClone(record));
           const subscribers = this.#includesSubscribers ? { subscribers: [] } : {};
           this.state.never_subscribed.push({ ...structuredClone(record), ...subscribers });
@@ -275,6 +279,20 @@ export class Mirror {
     }
     const { pushable: _always, ...website } = event.presence.website;
     this.state.presences[event.email] = { aggregated: website, website: event.presence.website };
+  }
+
+  /**
+   * A fresh state as this client can know it: of a channel that came into sight again no event says that one was in it before, so
+   * that it stands among those where one never was.
+   */
+  asKnowable(fresh: Json): Json {
+    const isUntold = ({ stream_id: id }: Json) => this.#appeared.has(id);
+    const untold = fresh.unsubscribed.filter(isUntold).map((record: Json) => plain("unsubscribed", record));
+    return {
+      ...fresh,
+      unsubscribed: fresh.unsubscribed.filter((record: Json) => !isUntold(record)),
+      never_subscribed: [...fresh.never_subscribed, ...untold],
+    };
   }
 
   /** The state in an order of its own, without what no event tells. */

@@ -1,5 +1,5 @@
 /** A real server on port 0 with a fresh data folder, and people who use it: the first tier of tests is black box. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { readConfig } from "../../src/config.ts";
@@ -32,8 +32,12 @@ export interface TestServerOptions {
   readonly log?: Log;
 }
 
-export function temporaryFolder(t: Teardown): string {
-  const folder = mkdtempSync(join(tmpdir(), "colloquy-test-"));
+/** A disk without waiting, where there is one: for tests that are not about what survives. */
+const memory = existsSync("/dev/shm") ? "/dev/shm" : tmpdir();
+
+/** @param options.inMemory not on a disk, where the system can do that */
+export function temporaryFolder(t: Teardown, { inMemory = false } = {}): string {
+  const folder = mkdtempSync(join(inMemory ? memory : tmpdir(), "colloquy-test-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }

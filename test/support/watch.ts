@@ -62,8 +62,8 @@ class Watcher {
     return new Watcher(client, variant, { socket, state, queue });
   }
 
-  /** Compares, key by key, what events made of the state with a fresh one. */
-  async check(t: Test, title: string, fence: number): Promise<void> {
+  /** Compares, key by key, what events made of the state with a fresh one. @returns the types and ops that were told */
+  async check(t: Test, title: string, fence: number): Promise<string[]> {
     await this.#socket.event((event) => event.message?.id === fence);
     const fresh = pictureOf(await this.client.register(paramsOf(this.variant)));
     const live = new Mirror(this.#state, this.variant);
@@ -75,6 +75,7 @@ class Watcher {
       t.strictSame(repeated.picture()[key], expected, `${title}, repeated: ${key}`);
     }
     this.#socket.terminate();
+    return this.#socket.events.map(({ type, op }) => (op === undefined ? type : `${type} ${op}`));
   }
 }
 
@@ -88,13 +89,17 @@ export interface Stage {
 
 export type Play = (stage: Stage) => Promise<void>;
 
-/** Watches a play with an owner and a member in both variants. @param prepare what happens before anybody watches */
+/**
+ * Watches a play with an owner and a member in both variants.
+ * @param prepare what happens before anybody watches
+ * @returns the types and ops that anybody was told
+ */
 export async function watch(
   t: Test,
   play: Play,
   prepare: Play = async () => undefined,
   types: readonly string[] = mirroredTypes,
-): Promise<void> {
+): Promise<ReadonlySet<string>> {
   const { server, clock } = await startClockedServer(t);
   const { owner } = server;
   const [member, other] = await Promise.all([personOf(server, "member"), personOf(server, "other")]);
@@ -117,8 +122,11 @@ export async function watch(
   // News of who is online are held back for a moment.
   clock.advance(limits.presence_coalesce_ms + 200);
   const { body } = await owner.post("/messages", { type: "direct", to: [member.userId], content: "the end" });
+  const told = new Set<string>();
   for (const watcher of watchers) {
     const who = watcher.client === owner ? "owner" : "member";
-    await watcher.check(t, `${who} ${watcher.variant.isModern ? "rich" : "plain"}`, body.id);
+    const title = `${who} ${watcher.variant.isModern ? "rich" : "plain"}`;
+    for (const event of await watcher.check(t, title, body.id)) told.add(event);
   }
+  return told;
 }

@@ -1,7 +1,7 @@
 // Block rules of the dialect: fences (code, quote, spoiler, math), `>` quotes, headings, and bounded tables. Whatever
 // contains blocks is cut out as text and parsed on its own, up to a bounded depth; beyond it, it is text.
 import MarkdownIt, { type StateBlock } from "markdown-it";
-import { BLOCK_DEPTH_MAX, TABLE_CELLS_MAX } from "./bounds.ts";
+import { BLOCK_DEPTH_MAX, BLOCKS_PER_TABLE } from "./bounds.ts";
 import { contextOf } from "./context.ts";
 import { closesFence, type Fence, openFence } from "./fences.ts";
 import { isPlain } from "./plain-text.ts";
@@ -26,10 +26,26 @@ export function canNest(state: StateBlock): boolean {
   return contextOf(state.env).blockDepth < BLOCK_DEPTH_MAX;
 }
 
+/** Notes what a block costs of the message's bound. */
+export function spendBlocks(state: StateBlock, count: number): void {
+  contextOf(state.env).blocksLeft -= count;
+}
+
+/** Before all other rules: counts every block, and makes one paragraph of what lies beyond the bound. */
+export const boundRule: BlockRule = (state, startLine, endLine) => {
+  const isBeyond = contextOf(state.env).blocksLeft <= 0;
+  spendBlocks(state, 1);
+  if (!isBeyond) return false;
+  pushParagraph(state, state.getLines(startLine, endLine, 0, false).trim());
+  state.line = endLine;
+  return true;
+};
+
 /** Parses the text of a container in place. The caller has asked {@link canNest}. */
 export function parseNested(state: StateBlock, text: string): void {
   const context = contextOf(state.env);
   if (context.usesShortcuts && !text.includes("\n") && isPlain(text, context)) {
+    spendBlocks(state, 1);
     pushParagraph(state, text);
     return;
   }
@@ -89,7 +105,7 @@ export const headingRule: BlockRule = (state, startLine, _endLine, silent) => {
   return true;
 };
 
-/** markdown-it's own table rule, for tables of a bounded number of cells. */
+/** markdown-it's own table rule, for as many cells as a message may have. */
 export function boundedTableRule(): BlockRule {
   const tables = new MarkdownIt("zero");
   tables.block.ruler.enableOnly("table");
@@ -99,9 +115,11 @@ export function boundedTableRule(): BlockRule {
     if (startLine + 2 > endLine) return false;
     const delimiters = lineOf(state, startLine + 1);
     if (!delimiters.includes("-") || !TABLE_DELIMITERS.test(delimiters)) return false;
-    const rows = endOfBlock(state, startLine, endLine) - startLine;
-    if (rows * delimiters.split("|").length > TABLE_CELLS_MAX) return false;
-    return rule(state, startLine, endLine, silent);
+    const columns = delimiters.split("|").length;
+    const most = BLOCKS_PER_TABLE + columns * (endOfBlock(state, startLine, endLine) - startLine);
+    if (most > contextOf(state.env).blocksLeft || !rule(state, startLine, endLine, silent)) return false;
+    if (!silent) spendBlocks(state, BLOCKS_PER_TABLE + columns * (state.line - startLine));
+    return true;
   };
 }
 

@@ -6,8 +6,12 @@
 export const BLOCK_DEPTH_MAX = 8;
 /** Emphasis, strike-through and links inside each other; deeper tags are left out, their text stays. */
 export const INLINE_DEPTH_MAX = 12;
-/** Cells of one table, filled-up ones included; a larger table stays text. */
-export const TABLE_CELLS_MAX = 2_000;
+/** Paragraphs, headings, quotes, lists, their items, table cells (filled-up ones included), ... of one message, all together. */
+export const BLOCKS_PER_MESSAGE_MAX = 1_000;
+/** What a table counts as on top of its cells. */
+export const BLOCKS_PER_TABLE = 16;
+/** Tags and stretches of text within paragraphs, headings and cells of one message, all together; lines still end where they end. */
+export const INLINE_TOKENS_PER_MESSAGE_MAX = 2_000;
 /** Characters between `@**` and `**`, `#**` and `**` (a channel name, a topic and a message id fit). */
 export const REFERENCE_CHARS_MAX = 300;
 /** Characters of an emoji name between its colons. */
@@ -22,7 +26,13 @@ export const LINK_PARENTHESES_MAX = 16;
 /** TeX source of one message, all formulas together; what does not fit is shown as source. */
 export const TEX_CHARS_PER_MESSAGE_MAX = 2_000;
 /** What a formula counts as on top of its characters, because even "a" becomes 400 characters of HTML. */
-export const TEX_CHARS_PER_FORMULA = 10;
+export const TEX_CHARS_PER_FORMULA = 16;
+/** What dear signs count as on top of themselves: operators, what makes boxes (cells, powers, fractions, rows), accents. */
+export const TEX_CHARS_PER_SIGN: readonly (readonly [signs: RegExp, chars: number])[] = [
+  [/[-+=<>*/]/g, 3],
+  [/[&^_']|\\(?:[a-z]*(?:frac|binom|brace|stack)|sqrt|hat|\\)/g, 10],
+  [/[\u00c0-\u024f\u1e00-\u1fff]|\p{M}/gu, 20],
+];
 /** Braces inside each other in a formula. */
 export const TEX_DEPTH_MAX = 20;
 /** Images shown below a message. */

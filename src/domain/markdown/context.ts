@@ -11,6 +11,10 @@ export interface ParseContext {
   readonly usesShortcuts: boolean;
   /** How many quotes, lists and spoilers are open while blocks are parsed. */
   blockDepth: number;
+  /** What is left of {@link BLOCKS_PER_MESSAGE_MAX}. */
+  blocksLeft: number;
+  /** What is left of {@link INLINE_TOKENS_PER_MESSAGE_MAX} for the paragraphs that come. */
+  inlineTokensLeft: number;
 }
 
 const KEY = "dialect";

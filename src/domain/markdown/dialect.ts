@@ -2,9 +2,18 @@
 // escapes, underscores as emphasis and underlined headings do not exist in it. Built once, on first use; a parse keeps
 // its state in its own context, so the parser is shared.
 import MarkdownIt, { type MarkdownIt as Parser, type StateCore, type Token } from "markdown-it";
-import { boundedTableRule, fenceRule, headingRule, quoteRule } from "./block-rules.ts";
+import { boundRule as boundBlockRule, boundedTableRule, fenceRule, headingRule, quoteRule } from "./block-rules.ts";
 import { contextOf, envOf, type ParseContext } from "./context.ts";
-import { codeRule, linkRule, newlineRule, spanRule, strikeRule, strongOutsideRule, textRule } from "./inline-rules.ts";
+import {
+  boundRule as boundInlineRule,
+  codeRule,
+  linkRule,
+  newlineRule,
+  spanRule,
+  strikeRule,
+  strongOutsideRule,
+  textRule,
+} from "./inline-rules.ts";
 import { listRule } from "./list-rule.ts";
 import { isPlain } from "./plain-text.ts";
 import { channelRule, emojiRule, mathRule, mentionRule, timeRule } from "./reference-rules.ts";
@@ -24,6 +33,7 @@ function buildParser(): Parser {
   md.core.ruler.enableOnly(["block", "inline"]);
   const { ruler: blocks } = md.block;
   blocks.enable(["code", "hr"]);
+  blocks.before("code", "dialect_bound", boundBlockRule);
   blocks.before("code", "dialect_fence", fenceRule, interruptsParagraph);
   blocks.before("code", "dialect_table", boundedTableRule(), interruptsParagraph);
   blocks.after("hr", "dialect_quote", quoteRule, interruptsParagraph);
@@ -31,6 +41,7 @@ function buildParser(): Parser {
   blocks.after("dialect_list", "dialect_heading", headingRule, interruptsParagraph);
   const { ruler: inlines } = md.inline;
   inlines.at("text", textRule);
+  inlines.before("text", "dialect_bound", boundInlineRule);
   inlines.enable(["emphasis", "entity"]);
   const rules = {
     codeRule,
@@ -62,5 +73,6 @@ function inlineTokensRule(state: StateCore): void {
       children.push(text);
     } else state.md.inline.parse(token.content, state.md, state.env, children);
     token.children = children;
+    context.inlineTokensLeft -= children.length;
   }
 }

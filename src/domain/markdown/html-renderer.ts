@@ -1,16 +1,11 @@
 // Tokens -> pieces. Every tag is written here or in a table below, every text goes through escape.ts; a token that is
 // not known shows its text. Mentions inside quotes are made silent here, because only here is it known what is quoted.
 import type { Token } from "markdown-it";
-import {
-  IMAGE_PREVIEWS_PER_MESSAGE_MAX,
-  INLINE_DEPTH_MAX,
-  TEX_CHARS_PER_FORMULA,
-  TEX_CHARS_PER_MESSAGE_MAX,
-} from "./bounds.ts";
+import { IMAGE_PREVIEWS_PER_MESSAGE_MAX, INLINE_DEPTH_MAX, TEX_CHARS_PER_MESSAGE_MAX } from "./bounds.ts";
 import { languageName } from "./code-languages.ts";
 import { builtInEmoji, emojiSpan } from "./emoji-html.ts";
 import { escapeAttribute, escapeText } from "./escape.ts";
-import { renderMath } from "./math.ts";
+import { costOfFormula, renderMath } from "./math.ts";
 import { type ParsedContent, PieceWriter, type Reference } from "./pieces.ts";
 import {
   elementOf,
@@ -113,7 +108,7 @@ class HtmlRenderer {
   }
 
   #math(source: string, display: boolean): string | null {
-    const cost = source.length + TEX_CHARS_PER_FORMULA;
+    const cost = costOfFormula(source, this.#texCharsLeft);
     if (cost > this.#texCharsLeft) return null;
     this.#texCharsLeft -= cost;
     return renderMath(source, { display });
@@ -132,6 +127,8 @@ class HtmlRenderer {
       else if (token.type === "link_close") this.#out.html("</a>");
       else if (token.type === "code_inline") this.#out.html(`<code>${escapeText(token.content)}</code>`);
       else if (token.type === "hardbreak") this.#out.html("<br>\n");
+      else if (token.type === "text") this.#out.html(escapeText(token.content).replaceAll("\n", "<br>\n"));
+      // What stands for a character, like `&#10;`, is that character and breaks no line.
       else this.#out.html(escapeText(token.content));
     }
   }

@@ -12,6 +12,17 @@ const TERMINATORS = new Set(Array.from("\n`*~[@#:<$&", (character) => character.
 const SPACE = 0x20;
 const NEWLINE = 0x0a;
 
+/** Beyond the bound of a message, the rest of a line is text. Before all other rules. */
+export function boundRule(state: StateInline): boolean {
+  if (state.tokens.length < contextOf(state.env).inlineTokensLeft) return false;
+  const newline = state.src.indexOf("\n", state.pos);
+  const end = newline === -1 ? state.posMax : Math.min(newline, state.posMax);
+  if (end === state.pos) return false;
+  state.pending += state.src.slice(state.pos, end);
+  state.pos = end;
+  return true;
+}
+
 /** Plain characters up to the next one that a rule might care for. */
 export function textRule(state: StateInline): boolean {
   const stop = Math.min(state.posMax, nextSpan(state, state.pos)?.start ?? state.posMax);
@@ -23,12 +34,24 @@ export function textRule(state: StateInline): boolean {
   return true;
 }
 
-/** A line break is `<br>`, and no emphasis reaches over it: each line has its own list of delimiters. */
+/**
+ * A line break is `<br>`, and no emphasis reaches over it: each line has its own list of delimiters. After a line that
+ * has none it stays in the text, which the renderer breaks there: many short lines need not be many tokens.
+ */
 export function newlineRule(state: StateInline): boolean {
   if (state.src.charCodeAt(state.pos) !== NEWLINE) return false;
-  let kept = state.pending.length;
-  while (kept > 0 && state.pending.charCodeAt(kept - 1) === SPACE) kept--;
-  state.pending = state.pending.slice(0, kept);
+  // Looked for in the source: reading the end of a text that still grows would copy all of it, for every line.
+  let spaces = 0;
+  while (spaces < state.pending.length && state.src.charCodeAt(state.pos - 1 - spaces) === SPACE) spaces++;
+  if (spaces > 0) state.pending = state.pending.slice(0, -spaces);
+  if (state.delimiters.length === 0) state.pending += "\n";
+  else breakWithDelimiters(state);
+  state.pos++;
+  while (state.pos < state.posMax && state.src.charCodeAt(state.pos) === SPACE) state.pos++;
+  return true;
+}
+
+function breakWithDelimiters(state: StateInline): void {
   state.push("hardbreak", "br", 0);
   const finished = state.delimiters;
   const fresh: Delimiter[] = [];
@@ -36,9 +59,6 @@ export function newlineRule(state: StateInline): boolean {
   // markdown-it pairs the delimiters of `state.delimiters` and of every token's meta: inside an element the finished
   // list already belongs to the element's opening token, at the top it has to be left here.
   state.tokens_meta[state.tokens_meta.length - 1] = { delimiters: state.level === 0 ? finished : fresh };
-  state.pos++;
-  while (state.pos < state.posMax && state.src.charCodeAt(state.pos) === SPACE) state.pos++;
-  return true;
 }
 
 export function codeRule(state: StateInline): boolean {

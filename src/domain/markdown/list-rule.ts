@@ -2,7 +2,8 @@
 // line of text without an empty line between. A list's lines are shared out to its items in one pass, and every item
 // is then parsed on its own (bounded depth).
 import type { StateBlock } from "markdown-it";
-import { type BlockRule, canNest, lineOf, parseNested } from "./block-rules.ts";
+import { type BlockRule, canNest, lineOf, parseNested, spendBlocks } from "./block-rules.ts";
+import { contextOf } from "./context.ts";
 import { closesFence, type Fence, openFence } from "./fences.ts";
 
 interface Marker {
@@ -41,6 +42,7 @@ export const listRule: BlockRule = (state, startLine, endLine, silent) => {
   // A year at the start of a line of prose ("1986. What a year") must not break its paragraph.
   if (silent) return !first.isOrdered || first.digits === 1;
   const list = collectItems(state, first, startLine, endLine);
+  spendBlocks(state, list.items.length);
   pushList(state, first, list);
   state.line = list.endLine;
   return true;
@@ -48,6 +50,8 @@ export const listRule: BlockRule = (state, startLine, endLine, silent) => {
 
 function collectItems(state: StateBlock, first: Marker, startLine: number, endLine: number): List {
   const items: Item[] = [newItem(first)];
+  // An item holds a block at least, which is counted when it is parsed.
+  const itemsMax = contextOf(state.env).blocksLeft / 2;
   let isLoose = false;
   let afterBlank = false;
   let line = startLine + 1;
@@ -66,7 +70,7 @@ function collectItems(state: StateBlock, first: Marker, startLine: number, endLi
       afterBlank = true;
       continue;
     } else if (marker !== null && indent < NEST_INDENT) {
-      if (marker.isOrdered !== first.isOrdered) break;
+      if (marker.isOrdered !== first.isOrdered || items.length >= itemsMax) break;
       items.push(newItem(marker));
     } else if (indent >= NEST_INDENT) pushIndented(item, text, indent);
     else if (afterBlank || BLOCK_START.test(text) || openFence(text) !== null) break;

@@ -2,7 +2,7 @@
 // of its own. Everything it throws (parse errors, too much expansion) means "show the source instead". Bounded by source
 // length and nesting, because KaTeX's own bounds are on expansion and sizes only.
 import katex from "katex";
-import { TEX_DEPTH_MAX } from "./bounds.ts";
+import { TEX_CHARS_PER_FORMULA, TEX_CHARS_PER_SIGN, TEX_DEPTH_MAX } from "./bounds.ts";
 
 // KaTeX 0.18 put "katex-" before its short class names; clients of this dialect know (and some parse) the short ones.
 const RENAMED_CLASS =
@@ -30,6 +30,14 @@ export function renderMath(source: string, options: { readonly display: boolean 
     if (error instanceof Error) return null;
     throw error;
   }
+}
+
+/** What a formula takes of a message's bound, in characters; of one that is too long anyway, its length. */
+export function costOfFormula(source: string, max: number): number {
+  let chars = source.length + TEX_CHARS_PER_FORMULA;
+  if (chars > max) return chars;
+  for (const [signs, charsPerSign] of TEX_CHARS_PER_SIGN) chars += charsPerSign * (source.match(signs)?.length ?? 0);
+  return chars;
 }
 
 /** How deep braces and environments nest, at most; a backslash escapes the next character. */

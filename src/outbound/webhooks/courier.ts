@@ -9,14 +9,17 @@ import type { Realm } from "../../runtime/realm.ts";
 import { Lane } from "../lane.ts";
 import type { WebhookDispatch, WebhookOutcome } from "./dispatch.ts";
 
+/** What it wants of what all couriers share: a request and its outcome, and the log. */
+type Dispatch = Pick<WebhookDispatch, "deliver" | "log">;
+
 export class WebhookCourier {
   readonly #realm: Realm;
   readonly #realmId: number;
-  readonly #dispatch: WebhookDispatch;
+  readonly #dispatch: Dispatch;
   /** By bot; one that has nothing to do is forgotten. */
   readonly #lanes = new Map<number, Lane<WebhookDeliveryRecord>>();
 
-  constructor(realm: Realm, realmId: number, dispatch: WebhookDispatch) {
+  constructor(realm: Realm, realmId: number, dispatch: Dispatch) {
     this.#realm = realm;
     this.#realmId = realmId;
     this.#dispatch = dispatch;

@@ -4,8 +4,35 @@ import { type Delta, type Projection, sortedEntries } from "./projection.ts";
 
 const none: ReadonlySet<string> = new Set();
 
+type Options = QueueRecord["options"];
+
+/**
+ * Equal options are one object: programs register alike, and of many thousand queues most would otherwise keep the same lists
+ * of names. Holds what queues refer to and no more.
+ */
+class SharedOptions {
+  readonly #byText = new Map<string, { readonly options: Options; uses: number }>();
+
+  take(options: Options): Options {
+    const text = JSON.stringify(options);
+    const known = this.#byText.get(text);
+    if (known === undefined) this.#byText.set(text, { options, uses: 1 });
+    else known.uses++;
+    return known?.options ?? options;
+  }
+
+  giveBack(options: Options): void {
+    const text = JSON.stringify(options);
+    const known = this.#byText.get(text);
+    if (known === undefined) return;
+    known.uses--;
+    if (known.uses === 0) this.#byText.delete(text);
+  }
+}
+
 export class QueuesProjection implements Projection {
   readonly tables = ["queues"] as const;
+  readonly #options = new SharedOptions();
   readonly #byId = new Map<string, QueueRecord>();
   readonly #byUser = new Map<number, Set<string>>();
 
@@ -15,7 +42,7 @@ export class QueuesProjection implements Projection {
     if (before !== undefined) this.#forget(before);
     const after = delta.row as QueueRecord | null;
     if (after === null) return;
-    this.#byId.set(id, after);
+    this.#byId.set(id, { ...after, options: this.#options.take(after.options) });
     const own = this.#byUser.get(after.userId);
     if (own === undefined) this.#byUser.set(after.userId, new Set([id]));
     else own.add(id);
@@ -23,6 +50,7 @@ export class QueuesProjection implements Projection {
 
   #forget(record: QueueRecord): void {
     this.#byId.delete(record.id);
+    this.#options.giveBack(record.options);
     const own = this.#byUser.get(record.userId);
     own?.delete(record.id);
     if (own?.size === 0) this.#byUser.delete(record.userId);

@@ -1,0 +1,57 @@
+/**
+ * Shutdown of a process with more sockets than one batch takes (realtime.md: 1001 server going away; "in batches so that clients do
+ * not return in one wave"): every one is told, those that do not read hold nobody up, and the process ends well in its time.
+ */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { makeBot } from "../support/bots.ts";
+import { startProgram } from "../support/process.ts";
+import { RawSocket } from "../support/raw-socket.ts";
+import { connect, follow, messageIds, resume } from "../support/realtime.ts";
+import { temporaryFolder } from "../support/server.ts";
+import type { Socket } from "../support/socket.ts";
+
+const goingAway = { code: 1001, reason: "server going away: reconnect and resume" };
+
+/** More than one batch. */
+const people = Math.ceil(limits.drain_sockets_per_batch / limits.sockets_per_user_max) + 1;
+
+t.test("[realtime] [S3] a stop ends every socket with 1001, in batches, and the process with 0", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const { program, owner } = await startProgram(t, dataDir);
+  const sockets: Socket[] = [];
+  for (let index = 0; index < people; index++) {
+    const { bot } = await makeBot(owner, `crowd-${index}`);
+    const all = Array.from({ length: limits.sockets_per_user_max }, () => connect(bot));
+    sockets.push(...(await Promise.all(all)));
+  }
+  t.ok(sockets.length > limits.drain_sockets_per_batch, `${sockets.length} sockets`);
+  const { socket: reader, queue } = await follow(owner, { event_types: ["message"] });
+  // One that has not said who it is, and one that does not read what it is sent.
+  const stalled = await RawSocket.of(owner);
+  stalled.pause();
+  const id = await owner.say("general", "before the stop", "told");
+  await reader.event((event) => event.message?.id === id);
+  // Asked before the stop: an answer is owed.
+  const asked = reader.ask({ type: "call", method: "GET", path: "/users/me" });
+  t.equal((await asked).result, "success");
+
+  const exited = program.end("SIGTERM");
+  const closed = await Promise.all([...sockets, reader].map((socket) => socket.closed));
+  t.strictSame(
+    closed.filter(({ code, reason }) => code !== goingAway.code || reason !== goingAway.reason),
+    [],
+    "each is told",
+  );
+  const { code, signal } = await exited;
+  t.strictSame({ code, signal }, { code: 0, signal: null }, "before the hard end of a stop, which is a failure");
+  stalled.resume();
+  t.strictSame(await stalled.closed, goingAway, "also who did not read then");
+
+  const again = await startProgram(t, dataDir);
+  const missed = await again.owner.say("general", "after the stop", "missed");
+  const { socket } = await resume(again.owner, queue, reader.events.at(-1)?.id);
+  await socket.event((event) => event.message?.id === missed);
+  t.strictSame(messageIds(socket.events), [missed]);
+  socket.terminate();
+});

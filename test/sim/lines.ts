@@ -1,0 +1,147 @@
+/**
+ * How a client is told of events: over a virtual socket, by the server's own session on a connection that is an object, or by
+ * long-poll, by the server's own polls, one after the other.
+ */
+
+import { refuse } from "../../schemas/errors.ts";
+import type { UserRecord } from "../../schemas/records.ts";
+import type { Hub } from "../../src/realtime/hub.ts";
+import { poll } from "../../src/realtime/long-poll.ts";
+import { type Connection, type SocketHost, SocketSession } from "../../src/realtime/socket-session.ts";
+import type { Realm } from "../../src/runtime/realm.ts";
+import { type Body, callOf, keyHashOf, read } from "./calls.ts";
+
+export interface Line {
+  /** Whether events come at the moment of their turn; else they are told again, to who may see them then. */
+  readonly isPushed: boolean;
+  /** The network, or the machine on the other side, went away without a word. */
+  cut(): void;
+  /** It reads no more for a while. */
+  stall(): void;
+  readAgain(): void;
+  departed(hub: Hub, userId: number): void;
+}
+
+export interface Caller {
+  readonly realm: Realm;
+  readonly hub: Hub;
+  readonly user: UserRecord;
+  readonly queueId: string;
+}
+
+const visitor = {
+  format: "json",
+  client: "sim",
+  siteUrl: "http://localhost",
+  userAgent: "sim",
+  address: "",
+} as const;
+
+export class SocketLine implements Line {
+  readonly isPushed = true;
+  readonly #session: SocketSession;
+  readonly #queueId: string;
+  readonly #credentials: { readonly caller: UserRecord; readonly keyHash: string };
+
+  constructor({ realm, hub, user, queueId }: Caller, connection: Connection) {
+    const host: SocketHost = {
+      realm,
+      hub,
+      perform: () => ({ status: 404, body: JSON.stringify(refuse.notFound()), headers: [] }),
+      verify: () => refuse.notLoggedIn(),
+      limitFrame: () => null,
+      admit: () => true,
+      leave: () => undefined,
+    };
+    this.#session = new SocketSession(connection, host, visitor);
+    this.#queueId = queueId;
+    this.#credentials = { caller: user, keyHash: keyHashOf(realm, user.id) };
+  }
+
+  resume(lastEventId: number): void {
+    this.#session.start(this.#credentials);
+    const frame = { type: "resume", ref: "r", queue_id: this.#queueId, last_event_id: lastEventId };
+    this.#session.receive(Buffer.from(JSON.stringify(frame)), false);
+  }
+
+  cut(): void {
+    this.#session.closed();
+  }
+
+  /** Bytes pile up where the connection counts them. */
+  stall(): void {}
+
+  readAgain(): void {
+    this.#session.drained();
+  }
+
+  departed(hub: Hub, userId: number): void {
+    this.#session.departed(hub, userId);
+  }
+}
+
+export interface PollHandler {
+  /** A poll is about to be sent. @returns the last event that the client has */
+  asked(): number;
+  answered(events: readonly Body[]): void;
+  refused(code: string): void;
+}
+
+export class PollLine implements Line {
+  readonly isPushed = false;
+  readonly #caller: Caller;
+  readonly #handler: PollHandler;
+  #isOver = false;
+  #isStalled = false;
+  /** Between an answer and the next poll. */
+  #isIdle = true;
+  #hangUp: () => void = () => undefined;
+
+  constructor(caller: Caller, handler: PollHandler) {
+    this.#caller = caller;
+    this.#handler = handler;
+  }
+
+  ask(): void {
+    const { realm, hub, user, queueId } = this.#caller;
+    this.#isIdle = false;
+    const call = callOf({
+      realm,
+      caller: user,
+      params: {},
+      onAbort: (callback) => {
+        this.#hangUp = callback;
+      },
+    });
+    const request = { queueId, lastEventId: this.#handler.asked(), blocks: true };
+    void poll(hub, user, request, call).then((handled) => {
+      this.#isIdle = true;
+      if (this.#isOver) return;
+      const { code, body } = read(handled);
+      if (code !== null) {
+        this.#isOver = true;
+        this.#handler.refused(code);
+        return;
+      }
+      this.#handler.answered(body.events);
+      if (!this.#isStalled) this.ask();
+    });
+  }
+
+  cut(): void {
+    this.#isOver = true;
+    this.#hangUp();
+  }
+
+  stall(): void {
+    this.#isStalled = true;
+  }
+
+  readAgain(): void {
+    this.#isStalled = false;
+    if (this.#isIdle && !this.#isOver) this.ask();
+  }
+
+  /** Held polls are the hub's to end. */
+  departed(): void {}
+}

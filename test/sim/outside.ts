@@ -1,0 +1,97 @@
+/**
+ * The world outside: a mail server and the receivers of outgoing webhooks, which take what comes, refuse it, never answer, or take
+ * it and the answer is lost. The couriers are the server's own; so is the post office; of webhooks only the request is left out.
+ */
+import { Courier } from "../../src/outbound/mail/courier.ts";
+import { PostOffice } from "../../src/outbound/mail/post-office.ts";
+import { WebhookCourier } from "../../src/outbound/webhooks/courier.ts";
+import type { WebhookOutcome } from "../../src/outbound/webhooks/dispatch.ts";
+import type { Realm } from "../../src/runtime/realm.ts";
+import type { Deliveries, Delivery } from "./deliveries.ts";
+import type { Random } from "./random.ts";
+import type { SimClock } from "./sim-clock.ts";
+import { parsed } from "./world.ts";
+
+export const outsideFaults = ["delivery refused", "delivery unanswered", "delivery unconfirmed"] as const;
+export type OutsideFault = (typeof outsideFaults)[number];
+
+type Fate = "taken" | "busy" | OutsideFault;
+
+export interface OutsideTools {
+  readonly random: Random;
+  readonly deliveries: Deliveries;
+  readonly met: (fault: OutsideFault) => void;
+  readonly trace: (text: string) => void;
+}
+
+/** What has no answer yet, and will have none. */
+const never = () => new Promise<never>(() => undefined);
+
+const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+/** Begins with a word that no other message begins with (auditor, D25). */
+const firstReply = 1_000_000;
+
+export class Outside {
+  readonly #tools: OutsideTools;
+  /** Everybody takes everything. */
+  isKind = false;
+
+  constructor(tools: OutsideTools) {
+    this.#tools = tools;
+  }
+
+  /** The machine is up. @param isUp whether it is still the same one */
+  attend(realm: Realm, clock: SimClock, isUp: () => boolean): void {
+    const sender = { name: null, address: "chat@example.org" };
+    const transport = {
+      send: async ({ name, letter }: { readonly name: string; readonly letter: { readonly messageId: string } }) => {
+        if (!isUp()) return never();
+        const id = Number(name.split("-").at(-1));
+        const fate = this.#fate({ table: "mails", key: id }, letter.messageId);
+        if (fate === "taken") return;
+        if (fate === "delivery unanswered") return never();
+        const isFinal = fate === "delivery refused";
+        throw Object.assign(
+          new Error(fate),
+          isFinal ? { code: "EENVELOPE", responseCode: 550 } : { code: "ECONNECTION" },
+        );
+      },
+      close: () => undefined,
+    };
+    new Courier(realm, 1, new PostOffice({ transport, sender, clock, log }), () => "http://localhost");
+    new WebhookCourier(realm, 1, {
+      log,
+      deliver: async (_view, { botId, id }): Promise<WebhookOutcome> => {
+        if (!isUp()) return never();
+        const fate = this.#fate({ table: "webhookDeliveries", key: [botId, id] }, "");
+        if (fate === "taken") {
+          const content = `t${firstReply + id}`;
+          return { kind: "answered", reply: { content, parsed: parsed(content) } };
+        }
+        if (fate === "delivery refused") return { kind: "failed", failure: "refused", status: 400 };
+        if (fate !== "delivery unanswered") return { kind: "failed", failure: "unreachable", status: 0 };
+        await new Promise<void>((resolve) => clock.after(10_000, resolve));
+        return isUp() ? { kind: "failed", failure: "timed-out", status: 0 } : never();
+      },
+    });
+  }
+
+  #fate(delivery: Delivery, mark: string): Fate {
+    const { random, deliveries, met, trace } = this.#tools;
+    deliveries.carried(delivery, mark);
+    const fate = this.isKind ? "taken" : draw(random);
+    trace(`carried ${JSON.stringify(delivery)} ${fate}`);
+    if (fate === "taken" || fate === "delivery unconfirmed") deliveries.taken(delivery, mark);
+    if (fate === "delivery refused") deliveries.refused(delivery);
+    if (fate !== "taken" && fate !== "busy") met(fate);
+    return fate;
+  }
+}
+
+function draw(random: Random): Fate {
+  const drawn = random.next();
+  if (drawn < 0.5) return "taken";
+  if (drawn < 0.7) return "busy";
+  return random.pick(outsideFaults);
+}
