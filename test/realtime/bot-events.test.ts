@@ -2,12 +2,14 @@
 import t, { type Test } from "tap";
 import { command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { BotRecord, UserRecord } from "../../schemas/records.ts";
 import { roles } from "../../schemas/types.ts";
 import { makeBot } from "../support/bots.ts";
 import type { Client } from "../support/client.ts";
 import { createChannel, type Event, Follower, personOf, realmOf, write } from "../support/conversation.ts";
 import { Mirror, mirroredTypes, pictureOf } from "../support/mirror.ts";
 import { picture, upload } from "../support/pictures.ts";
+import { getEvents, openQueue } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -279,6 +281,31 @@ t.test("[S3] who would have to be told of too many bots registers again", async 
       dont_block: true,
     });
     t.equal(body.code, code, `${count} more`);
+  }
+});
+
+t.test("[S3] who would have to be told of too many default channels that are renamed registers again", async (t) => {
+  const channelId = await createChannel(owner, "named by many", [owner]);
+  const { bot } = await makeBot(owner, "naming", { default_sending_stream: "named by many" });
+  const [user, record] = (["users", "bots"] as const).map((table) => realmOf(server).view.row(table, bot.userId));
+  if (user === undefined || record === undefined) throw new Error("no bot");
+  const first = 700_000;
+  const naming = (count: number) => {
+    for (let id = first; id < first + count - 1; id++) {
+      write(server, "users", id, { ...(user as UserRecord), id, email: `n${id}@example.com`, fullName: `N ${id}` });
+      write(server, "bots", id, record as BotRecord);
+    }
+  };
+  for (const [count, code] of [
+    [limits.sight_events_max, undefined],
+    [limits.sight_events_max + 1, "BAD_EVENT_QUEUE_ID"],
+  ] as const) {
+    naming(count);
+    const queue = await openQueue(owner, ["realm_bot"]);
+    await owner.patch(`/streams/${channelId}`, { new_name: `named by ${count}` });
+    const { body } = await getEvents(owner, queue, queue.last_event_id, { dont_block: true });
+    t.equal(body.code, code, `${count} bots name it`);
+    if (code === undefined) t.equal(body.events.length, count);
   }
 });
 

@@ -122,6 +122,8 @@ for (const [name, play] of Object.entries(plays)) {
 
 t.test("[architecture, Event log] every op: whom a guest no longer knows", async (t) => {
   const isGuest = async ({ server, owner, member }: Stage) => {
+    // Where newcomers are, too.
+    await must(member.delete("/users/me/subscriptions", { subscriptions: ["general"] }));
     await must(owner.patch(`/users/${member.userId}`, { role: 600 }));
     setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
   };
