@@ -4,6 +4,7 @@
 import type { Dialect, Login } from "./dialect.ts";
 import type { Address, ConnectionEvents } from "./http-connection.ts";
 import type { PostSockets } from "./job.ts";
+import { HANDSHAKE_WAIT_MS } from "./limits.ts";
 import { WebSocketReceiver } from "./websocket.ts";
 
 export class PostSocket {
@@ -11,6 +12,7 @@ export class PostSocket {
   readonly #events: ConnectionEvents;
   readonly #dialect: Dialect;
   readonly #login: Login;
+  readonly #timer: NodeJS.Timeout;
   #stands = false;
 
   constructor(
@@ -30,6 +32,7 @@ export class PostSocket {
       register: "",
       index,
     };
+    this.#timer = setTimeout(() => this.#socket.destroy(), HANDSHAKE_WAIT_MS);
     const authorization = dialect.usesHeader ? this.#login.authorization : null;
     this.#socket = new WebSocketReceiver(
       { address, path: sockets.path, authorization, subprotocol: dialect.subprotocol, localAddress: null },
@@ -39,7 +42,10 @@ export class PostSocket {
           if (greeting !== null) this.#socket.sendText(greeting);
         },
         onText: (bytes, from, to) => this.#onText(bytes, from, to),
-        onClose: (reason) => events.onClose(reason),
+        onClose: (reason) => {
+          clearTimeout(this.#timer);
+          events.onClose(this.#stands ? reason : `no log-in: ${reason}`);
+        },
       },
     );
   }
@@ -71,6 +77,7 @@ export class PostSocket {
     if (heard.kind === "say") this.#socket.sendText(heard.text);
     if (heard.kind !== "ready") return;
     this.#stands = true;
+    clearTimeout(this.#timer);
     this.#events.onConnect();
   }
 }

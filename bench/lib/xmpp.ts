@@ -73,9 +73,9 @@ function authenticate({ user, password }: XmppLogin): Heard {
 
 function join({ room, nick }: XmppLogin, index: number): Heard {
   const history = '<x xmlns="http://jabber.org/protocol/muc"><history maxstanzas="0"/></x>';
-  return say(
-    `<presence xmlns="jabber:client" to="${roomOf(room, index)}/${numbered(nick, index)}">${history}</presence>`,
-  );
+  // The process is part of the name: a session of the run before may still be leaving, and would get the answer in place of this one.
+  const occupant = `${roomOf(room, index)}/${numbered(nick, index)}-${process.pid}`;
+  return say(`<presence xmlns="jabber:client" to="${occupant}">${history}</presence>`);
 }
 
 /** `*` in a room's address stands for the number of the socket: then each has a room of its own. */

@@ -115,7 +115,7 @@ async function serveRoom(t: Test, answerPost: (id: string, body: string) => stri
         say(isKnown ? "<success/>" : "<failure><not-authorized/></failure>");
       } else if (text.startsWith("<iq")) say("<iq xmlns='jabber:client' type='result' id='bind'/>");
       else if (text.startsWith("<presence")) {
-        joined.push(/to="([^"]*)"/.exec(text)?.[1] ?? "");
+        joined.push(/to="([^"]*)"/.exec(text)?.[1]?.replace(/-\d+$/, "") ?? "");
         say("<presence from='other'><x/></presence>", "<presence><x><status code='110'/></x></presence>", "<message/>");
       } else if (text.startsWith("<message")) {
         const [id = "", body = ""] = [/id="([^"]*)"/.exec(text)?.[1], /<body>(.*)<\/body>/.exec(text)?.[1]];

@@ -202,10 +202,7 @@ t.test("[8 Bench, peers] ours divided by a peer stands beside it, in text and on
   const measure = measureOf(posts, pair, (run) => run);
   t.match(measure.peers, { fastify: { value: { median: 5 }, ratio: { median: 2.2, min: 2, max: 2.4 } } });
   t.same(measure.peers?.["socketio"], { value: null, ratio: null }, "a peer without a run has no number");
-  t.notOk(
-    "peers" in measureOf(posts, { ours: [1], floor: [] }, (run) => run),
-    "without peers nothing is said of them",
-  );
+  t.notOk("peers" in measureOf(posts, { ours: [1], floor: [] }, (run) => run), "without peers nothing is said of them");
   const scenarios = report.scenarios.map((scenario) => ({ ...scenario, measures: [measure] }));
   const text = formatText({ ...report, scenarios });
   t.match(text, / ours +floor +ratio +fastify +ours \/ fastify +socketio +ours \/ socketio$/m);

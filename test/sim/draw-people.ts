@@ -1,7 +1,7 @@
 /** Requests about people, bots, invitations, and what is one person's; what couriers report comes from them (outside.ts). */
 import { command } from "../../actors/commands.ts";
 import { commands } from "../support/runtime.ts";
-import { type Draw, type World } from "./world.ts";
+import type { Draw, World } from "./world.ts";
 
 const realm = { actor: "realm" } as const;
 const self = (id: number) => ({ actor: "user", id }) as const;
