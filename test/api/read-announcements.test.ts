@@ -4,6 +4,7 @@
  * state says (E2). The clock stands still, so that no slice comes but the first ones until the test says so.
  */
 import t from "tap";
+import type { Command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { Client } from "../support/client.ts";
 import { createChannel, Follower, flood, outcome, personOf, realmOf, write } from "../support/conversation.ts";
@@ -203,9 +204,10 @@ t.test("[issue 7] what an older server left to tell, without a row that says so,
     for (const { key } of environment.rows("readAnnouncements", { limit: 10 }))
       environment.remove("readAnnouncements", key);
     for (const { key, row } of environment.rows("timers", { limit: 10 })) {
-      if (row.command.type !== "read-state.announce") continue;
-      const params = { ...(row.command.params as object), hasLeft: true };
-      environment.put("timers", key, { ...row, command: { ...row.command, params } });
+      const waiting = row.command as Command;
+      if (waiting.type !== "read-state.announce") continue;
+      const params = { ...waiting.params, hasLeft: true };
+      environment.put("timers", key, { ...row, command: { ...waiting, params } });
     }
   });
   await goOn();
