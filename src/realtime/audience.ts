@@ -65,7 +65,7 @@ function knownSince(view: View, userId: number, channelId: number): number {
 }
 
 /** Stays are half-open in positions (records.ts, Stay). */
-function wasSubscribedAt(view: View, userId: number, channelId: number, position: number): boolean {
+export function wasSubscribedAt(view: View, userId: number, channelId: number, position: number): boolean {
   const stays = view.subscriptions.get(userId, channelId)?.stays ?? [];
   return stays.some(
     (stay) => stay.joinedAtPosition <= position && (stay.leftAtPosition === null || position < stay.leftAtPosition),

@@ -9,7 +9,7 @@ import { flagsOf } from "../domain/message-flags.ts";
 import { canReadChannelMessage, canReadMessage, hasMetadataAccess, hasReceived } from "../domain/permissions.ts";
 import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
-import { wasAddressed } from "./audience.ts";
+import { wasAddressed, wasSubscribedAt } from "./audience.ts";
 import type { EventBody, EventKind } from "./event-kind.ts";
 import type { LiveQueue } from "./queue.ts";
 
@@ -36,14 +36,22 @@ function splitFor(view: View, record: EventRecord, viewer: UserRecord, queue: Li
   const kept = idsOf(record).filter((id) => canReadChannelMessage(view, viewer, to, id));
   if (from.id === to.id) return { kept, lost: [] };
   const isKept = new Set(kept);
-  const lost = idsOf(record).filter((id) => !isKept.has(id) && hadBefore(view, viewer, from, id));
+  const hadThen = wasSubscribedAt(view, viewer.id, to.id, record.position);
+  const lost = idsOf(record).filter(
+    (id) => !isKept.has(id) && hadBefore(view, viewer, from, id) && !(hadThen && isReadableNow(view, viewer, id)),
+  );
   return { kept, lost };
+}
+
+/** Who followed a message into a channel and left it there, has it where it went from there: a later event says so. */
+function isReadableNow(view: View, viewer: UserRecord, messageId: number): boolean {
+  const row = view.row("messages", messageId);
+  return row !== undefined && canReadMessage(view, viewer, row);
 }
 
 /** A change of content is told only while the message is there and may be read. */
 function mayReadContent(view: View, record: EventRecord, viewer: UserRecord): boolean {
-  const row = view.row("messages", record.body["message_id"] as number);
-  return row !== undefined && canReadMessage(view, viewer, row);
+  return isReadableNow(view, viewer, record.body["message_id"] as number);
 }
 
 /** People of the target channel alone: they may know where the messages come from, and are not told already. */
@@ -135,8 +143,7 @@ function deletion(view: View, record: EventRecord, queue: LiveQueue, ids: readon
 /** To whoever may read the message now. */
 export const reaction: EventKind = {
   key(view, record, viewer) {
-    const row = view.row("messages", record.body["message_id"] as number);
-    return row !== undefined && canReadMessage(view, viewer, row) ? "" : null;
+    return isReadableNow(view, viewer, record.body["message_id"] as number) ? "" : null;
   },
   build: (_view, record) => [{ type: "reaction", ...record.body }],
 };

@@ -12,7 +12,7 @@ export class StoreTooNew extends Error {
 }
 
 /** Version of the environment's layout: tables and their keys. */
-export const storeVersion = 4;
+export const storeVersion = 5;
 
 /** Version of each table's rows. Raise it together with a row migration. */
 export const rowVersions: Readonly<Record<TableName, number>> = {
@@ -104,6 +104,7 @@ const environmentMigrations: Readonly<Record<number, (environment: Environment) 
   1: keySubscriptionsByChannel,
   2: describeIndexedMessages,
   3: listFlagHolders,
+  4: dropForgottenCommands,
 };
 
 /** Their keys were [user, channel]. */
@@ -149,6 +150,19 @@ function listFlagHolders(environment: Environment): void {
   for (const [userId, flag, messageId] of keys) {
     if (environment.has("messages", messageId)) environment.put("flagHolders", [messageId, userId, flag], {});
     else environment.remove("messageFlags", [userId, flag, messageId]);
+  }
+}
+
+/** What is told of by muting somebody is told in that turn now; slices that were waiting are nobody's, and nothing but notices. */
+const forgottenTypes: ReadonlySet<unknown> = new Set(["read-state.announce-muted"]);
+
+function dropForgottenCommands(environment: Environment): void {
+  for (const table of ["mailbox", "timers"] as const) {
+    const keys: KeyOf<typeof table>[] = [];
+    environment.each(table, ({ command }, key) => {
+      if (forgottenTypes.has((command as { readonly type?: unknown }).type)) keys.push(key);
+    });
+    for (const key of keys) environment.remove(table, key);
   }
 }
 

@@ -10,36 +10,25 @@ import {
   crowd,
   Follower,
   outcome,
-  personOf,
   refusal,
   setRealmSettings,
   setUserSettings,
   success,
 } from "../support/conversation.ts";
-import { ManualClock } from "../support/manual-clock.ts";
-import { startTestServer } from "../support/server.ts";
+import { newPeople, told as toldOf, typingServer } from "../support/typing.ts";
 
-const clock = new ManualClock(Date.UTC(2031, 4, 5));
-const server = await startTestServer(t, { clock });
-t.teardown(() => clock.release());
-const { owner } = server;
+const { clock, server, owner } = await typingServer(t);
 const wanted = { event_types: ["typing_edit_message", "typing", "message"] };
 
-let made = 0;
-async function people(count: number): Promise<Client[]> {
-  made++;
-  return await Promise.all(Array.from({ length: count }, (_, index) => personOf(server, `p${made}x${index}y`)));
-}
+const people = (count: number) => newPeople(server, count);
 
 const type = (by: Client, id: number | string, op: string | undefined = "start") =>
   by.post(`/messages/${id}/typing`, { op });
 
 async function told(follower: Follower) {
   await follower.settled();
-  const events = follower.ofType("typing_edit_message");
   t.strictSame(follower.ofType("typing"), []);
-  follower.events.splice(0);
-  return events;
+  return toldOf(follower, "typing_edit_message");
 }
 
 t.test(

@@ -19,33 +19,15 @@ import {
   success,
   systemGroup,
 } from "../support/conversation.ts";
-import { ManualClock } from "../support/manual-clock.ts";
-import { startTestServer } from "../support/server.ts";
+import { typingCapable as capable, newPeople, told, type, typingServer } from "../support/typing.ts";
 
-const clock = new ManualClock(Date.UTC(2031, 4, 5));
-const server = await startTestServer(t, { clock });
-t.teardown(() => clock.release());
-const { owner } = server;
-const capable = { client_capabilities: { stream_typing_notifications: true } };
+const { clock, server, owner } = await typingServer(t);
 const expiredMs = limits.typing_expiry_ms + 200;
 
-let made = 0;
 /** Two people, and the second one's queue. */
 async function pair() {
-  made++;
-  const [anna, bert] = [await personOf(server, `anna${made}x`), await personOf(server, `bert${made}x`)];
+  const [anna, bert] = (await newPeople(server, 2)) as [Client, Client];
   return { anna, bert, follower: await Follower.of(bert, capable) };
-}
-
-function type(by: Client, params: Params) {
-  return by.post("/typing", { op: "start", ...params });
-}
-
-async function told(follower: Follower) {
-  await follower.settled();
-  const events = follower.ofType("typing");
-  follower.events.splice(0);
-  return events;
 }
 
 const addressOf = (client: Client): string => client.account?.email ?? "";

@@ -16,15 +16,10 @@ import {
   setUserSettings,
   success,
 } from "../support/conversation.ts";
-import { ManualClock } from "../support/manual-clock.ts";
-import { startTestServer } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
+import { typingCapable as capable, told, type, typingServer } from "../support/typing.ts";
 
-const clock = new ManualClock(Date.UTC(2031, 4, 5));
-const server = await startTestServer(t, { clock });
-t.teardown(() => clock.release());
-const { owner } = server;
-const capable = { client_capabilities: { stream_typing_notifications: true } };
+const { clock, server, owner } = await typingServer(t);
 /** A silent typist counts until then (realtime.md); the timer wheel's tick comes on top. */
 const expiry = 15_000;
 const tick = 200;
@@ -38,18 +33,7 @@ function people(...names: string[]): Promise<Client[]> {
   return Promise.all(names.map((name) => personOf(server, name)));
 }
 
-function type(by: Client, params: Params) {
-  return by.post("/typing", { op: "start", ...params });
-}
-
 const person = (client: Client) => ({ user_id: client.userId, email: client.account?.email });
-
-async function told(follower: Follower) {
-  await follower.settled();
-  const events = follower.ofType("typing");
-  follower.events.splice(0);
-  return events;
-}
 
 const ops = async (follower: Follower) => (await told(follower)).map(({ op }) => op);
 

@@ -142,3 +142,42 @@ t.test("[E2, S1] whatever becomes of messages, clients that follow events have w
   const fence = await owner.say("open", "the end", "the end");
   for (const [name, watcher] of watchers) await watcher.check(t, name, fence);
 });
+
+t.test(
+  "[E2] who followed a message into a private channel and left that has it where it went from there",
+  async (t) => {
+    const server = await startTestServer(t);
+    const { owner } = server;
+    const reader = await personOf(server, "reader");
+    const people = [owner, reader];
+    const lobby = await createChannel(owner, "lobby", people);
+    const cellar = await createChannel(owner, "cellar", people, { invite_only: true });
+    const attic = await createChannel(owner, "attic", people);
+    const id = await owner.say(lobby, "soup", "hot");
+    const lost = await owner.say(lobby, "bread", "cold");
+    const queue = await reader.register({
+      event_types: ["update_message", "delete_message"],
+      client_capabilities: { notification_settings_null: true, bulk_message_deletion: true },
+    });
+    const move = async (messageId: number, to: number) => {
+      const { status } = await owner.patch(`/messages/${messageId}`, {
+        stream_id: to,
+        propagate_mode: "change_one",
+        send_notification_to_old_thread: false,
+        send_notification_to_new_thread: false,
+      });
+      t.equal(status, 200);
+    };
+    await move(id, cellar);
+    await move(lost, cellar);
+    await move(id, attic);
+    const { status } = await reader.delete("/users/me/subscriptions", { subscriptions: ["cellar"] });
+    t.equal(status, 200);
+    const told = (await readNow(reader, queue)).map(({ type, message_ids: ids, new_stream_id: to }) => [type, ids, to]);
+    t.strictSame(told, [
+      ["delete_message", [lost], undefined],
+      ["update_message", [id], attic],
+    ]);
+    t.equal((await reader.get(`/messages/${id}`)).body.message.stream_id, attic);
+  },
+);

@@ -315,6 +315,26 @@ t.test("[architecture] subscriptions of a store of version 1 are found by channe
   await before.close();
 });
 
+t.test("[architecture] commands that nobody carries out any more wait in no store of today", async (t) => {
+  const environment = openTemporary(t, temporaryFolder(t));
+  const row = (sequence: number, type: string) => {
+    const told = { to: { actor: "user", id: 2 }, type, params: {}, callerId: null };
+    return { sequence, command: told, attempts: 0, dueAt: 5 };
+  };
+  environment.transaction(() => {
+    for (const [sequence, type] of [
+      [1, "read-state.announce-muted"],
+      [2, "read-state.announce"],
+    ] as const) {
+      environment.put("mailbox", sequence, row(sequence, type));
+      environment.put("timers", [5, sequence], row(sequence, type));
+    }
+    migrateEnvironment(environment, 4);
+  });
+  t.strictSame(environment.keys("mailbox", { limit: 9 }), [2]);
+  t.strictSame(environment.keys("timers", { limit: 9 }), [[5, 2]]);
+});
+
 t.test("[start-up contract] a folder that is no store is an error, not a new one", (t) => {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, "data.mdb"));

@@ -49,6 +49,8 @@ export function configOf(options: {
         // The archive alone: rooms themselves change rarely.
         db_type: "mnesia",
         max_users: OCCUPANTS_MAX,
+        // Counted for each account, over all of its sockets in all rooms: a hundred by default.
+        max_user_conferences: OCCUPANTS_MAX,
         history_size: 0,
         default_room_options: {
           mam: true,
