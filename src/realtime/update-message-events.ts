@@ -1,7 +1,8 @@
 /**
  * `update_message` and `reaction` events for a viewer (OpenAPI, GET /events; S1): with the viewer's own flags and name of the empty
  * topic, and only of messages that the viewer may read now. Messages that went where the viewer may not read them are told as
- * deleted; who was in neither place learns nothing of the one that was left.
+ * deleted, or, to who came along and left that place since, as gone there; who was in neither place learns nothing of the one that
+ * was left.
  */
 import type { ChannelRecord, EventRecord, UserRecord } from "../../schemas/records.ts";
 import { renderTopicLinks } from "../domain/markdown/render.ts";
@@ -13,13 +14,17 @@ import { wasAddressed, wasSubscribedAt } from "./audience.ts";
 import type { EventBody, EventKind } from "./event-kind.ts";
 import type { LiveQueue } from "./queue.ts";
 
-/** Of an event's messages: those that the viewer may read, and those that the viewer has lost by the move. */
+/** Of an event's messages. */
 interface Split {
+  /** The viewer may read them. */
   readonly kept: readonly number[];
+  /** The viewer came along with them by the move, and has left that channel since: only where they went is said, not under which name. */
+  readonly followed: readonly number[];
+  /** The viewer has lost them by the move. */
   readonly lost: readonly number[];
 }
 
-const nothing: Split = { kept: [], lost: [] };
+const nothing: Split = { kept: [], followed: [], lost: [] };
 
 function idsOf(record: EventRecord): readonly number[] {
   return record.body["message_ids"] as readonly number[];
@@ -29,21 +34,19 @@ function splitFor(view: View, record: EventRecord, viewer: UserRecord, queue: Li
   const { body } = record;
   if ("content" in body && !mayReadContent(view, record, viewer)) return nothing;
   const from = view.channels.get(Number(body["stream_id"]));
-  if (from === undefined) return { kept: idsOf(record), lost: [] };
+  if (from === undefined) return { ...nothing, kept: idsOf(record) };
   const to = "new_stream_id" in body ? view.channels.get(Number(body["new_stream_id"])) : from;
   if (to === undefined) return nothing;
   if (body["is_arrival"] === true && !isForArrival(view, record, viewer, queue, from)) return nothing;
   const kept = idsOf(record).filter((id) => canReadChannelMessage(view, viewer, to, id));
-  if (from.id === to.id) return { kept, lost: [] };
+  if (from.id === to.id) return { ...nothing, kept };
   const isKept = new Set(kept);
-  const hadThen = wasSubscribedAt(view, viewer.id, to.id, record.position);
-  const lost = idsOf(record).filter(
-    (id) => !isKept.has(id) && hadBefore(view, viewer, from, id) && !(hadThen && isReadableNow(view, viewer, id)),
-  );
-  return { kept, lost };
+  const had = idsOf(record).filter((id) => !isKept.has(id) && hadBefore(view, viewer, from, id));
+  return wasSubscribedAt(view, viewer.id, to.id, record.position)
+    ? { kept, followed: had, lost: [] }
+    : { kept, followed: [], lost: had };
 }
 
-/** Who followed a message into a channel and left it there, has it where it went from there: a later event says so. */
 function isReadableNow(view: View, viewer: UserRecord, messageId: number): boolean {
   const row = view.row("messages", messageId);
   return row !== undefined && canReadMessage(view, viewer, row);
@@ -89,17 +92,24 @@ function messageIdIn(record: EventRecord, kept: readonly number[]): number {
 
 export const updateMessage: EventKind = {
   key(view, record, viewer, queue) {
-    const { kept, lost } = splitFor(view, record, viewer, queue);
-    if (kept.length + lost.length === 0) return null;
+    const { kept, followed, lost } = splitFor(view, record, viewer, queue);
+    const told = [...kept, ...followed];
+    if (told.length + lost.length === 0) return null;
     const all = idsOf(record).length;
-    const which = kept.length === all ? "all" : lost.length === all ? "none" : `${kept.join(",")};${lost.join(",")}`;
-    return `${queue.variant}:${flagsIn(view, record, viewer, kept).join(",")}:${which}`;
+    const lists = [kept, followed, lost];
+    const which = lists.map((ids) => (ids.length === all ? "all" : ids.join(","))).join(";");
+    const from = hasLeftPlace(view, record, viewer, kept) ? "from nowhere" : "";
+    return `${queue.variant}:${flagsIn(view, record, viewer, told).join(",")}:${which}:${from}`;
   },
   build(view, record, viewer, queue) {
-    const { kept, lost } = splitFor(view, record, viewer, queue);
+    const { kept, followed, lost } = splitFor(view, record, viewer, queue);
+    const { subject, orig_subject: former } = record.body;
+    // Renames there were not told to who may not know that place any more: the topic is said anew.
+    const topic = subject ?? (hasLeftPlace(view, record, viewer, kept) ? former : undefined);
     return [
       ...(lost.length === 0 ? [] : deletion(view, record, queue, lost)),
-      ...(kept.length === 0 ? [] : [update(view, record, viewer, queue, kept)]),
+      ...(followed.length === 0 ? [] : [update(view, record, viewer, queue, followed, undefined)]),
+      ...(kept.length === 0 ? [] : [update(view, record, viewer, queue, kept, topic)]),
     ];
   },
 };
@@ -109,9 +119,10 @@ function update(
   record: EventRecord,
   viewer: UserRecord,
   queue: LiveQueue,
-  kept: readonly number[],
+  ids: readonly number[],
+  topic: unknown,
 ): EventBody {
-  const { is_arrival: _side, told_ids: _told, orig_subject: former, subject, ...body } = record.body;
+  const { is_arrival: _side, told_ids: _told, orig_subject: former, subject: _new, ...body } = record.body;
   const name = (topic: unknown) => shownTopic(view, String(topic), queue.can("empty_topic_name"));
   const channel = view.channels.get(Number(body["stream_id"]));
   return {
@@ -119,13 +130,20 @@ function update(
     ...body,
     ...(channel === undefined ? {} : { stream_name: channel.name }),
     ...(former === undefined ? {} : { orig_subject: name(former) }),
-    ...(subject === undefined
+    ...(topic === undefined
       ? {}
-      : { subject: name(subject), topic_links: renderTopicLinks(String(subject), view.linkifiers) }),
-    message_id: messageIdIn(record, kept),
-    message_ids: kept,
-    flags: flagsIn(view, record, viewer, kept),
+      : { subject: name(topic), topic_links: renderTopicLinks(String(topic), view.linkifiers) }),
+    message_id: messageIdIn(record, ids),
+    message_ids: ids,
+    flags: flagsIn(view, record, viewer, ids),
   };
+}
+
+/** Whether messages came out of a channel that the viewer may not read now. */
+function hasLeftPlace(view: View, record: EventRecord, viewer: UserRecord, kept: readonly number[]): boolean {
+  if (!("new_stream_id" in record.body)) return false;
+  const from = view.channels.get(Number(record.body["stream_id"]));
+  return from !== undefined && !canReadChannelMessage(view, viewer, from, messageIdIn(record, kept));
 }
 
 /** As if they had been deleted (public API). */
