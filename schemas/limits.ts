@@ -254,6 +254,10 @@ export const limits = {
   own_posts_per_floor: 64,
   own_floor_rows_max: 256,
   read_announcement_pause_ms: 5,
+  /** What is not told by then was given up (a dead letter): messages that move are not noted down for it any more. */
+  read_announcement_ms_max: 24 * 60 * 60 * 1000,
+  /** Of a channel, that somebody who moves messages looks at. */
+  read_announcements_looked_at_max: 16,
   /** Of one channel, newest first, before its topics are looked at one by one. */
   unread_rows_scanned_max: 20_000,
   read_exceptions_at_once_max: 50_000,

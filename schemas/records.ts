@@ -48,6 +48,8 @@ import type {
 import type {
   MessageAttentionRecord,
   MessageIndexRecord,
+  ReadAnnouncementRecord,
+  ReadDepartureRecord,
   ReadExceptionRecord,
   ReadFloorRecord,
   ReadStateRecord,
@@ -123,6 +125,13 @@ export interface Tables extends SearchTables, AttachmentTables {
   /** `kind` is one of `floorKinds`; the place is a channel, a conversation or a sender. */
   readFloors: { key: readonly [kind: number, placeId: number, userId: number]; row: ReadFloorRecord };
   readExceptions: { key: readonly [userId: number, messageId: number]; row: ReadExceptionRecord };
+  /** `mark` is the number of the mark that is being told of. */
+  readAnnouncements: {
+    key: readonly [channelId: number, userId: number, mark: number];
+    row: ReadAnnouncementRecord;
+  };
+  /** By the channel that the message was in; only while there is a row in `readAnnouncements` about it. */
+  readDepartures: { key: readonly [channelId: number, messageId: number, mark: number]; row: ReadDepartureRecord };
   /** `flag` is one of `personalFlags`. */
   messageFlags: { key: readonly [userId: number, flag: number, messageId: number]; row: Empty };
   /** The same by message: who is told what becomes of it, and what goes with it. */
@@ -267,6 +276,8 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   readStates: ["upTo", "at", "newest", "hasSenderFloors"],
   readFloors: ["upTo", "at"],
   readExceptions: ["isRead", "at"],
+  readAnnouncements: ["startedAt"],
+  readDepartures: ["conversationId", "senderId", "traits"],
   messageFlags: [],
   flagHolders: [],
   snapshots: ["version", "state", "context"],

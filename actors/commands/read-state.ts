@@ -15,15 +15,19 @@ export interface FlagUpdate {
   readonly countsUpdated: boolean;
 }
 
-/** What is left to tell of a mark: see actors/user/read-state.ts. */
+/** A channel, or a topic in one. */
+export interface MarkedPlace {
+  readonly channelId: number;
+  readonly conversationId: number | null;
+}
+
+/** What is left to tell of a mark, or of leaving: see actors/user/read-announcements.ts. */
 export interface ReadAnnouncement {
-  readonly place: { readonly channelId: number; readonly conversationId: number | null };
+  readonly place: MarkedPlace;
   /** Floors that concern the place, as they were before the mark; null: there was none. */
   readonly before: NonNullable<Supposed["floors"]>;
-  /** The number of a mark that would be made then: whoever is muted later had not been. */
+  /** The number of the mark: what was decided with it or a later one had not been, neither moves nor whom the person muted. */
   readonly at: number;
-  /** The mark was that the channel was left. */
-  readonly hasLeft: boolean;
   /** The next message to look at. */
   readonly from: number;
   /** Up to here only exceptions were unread. */

@@ -13,6 +13,7 @@ import type { CarriedReadState } from "../commands/read-state.ts";
 import { type Command, command } from "../commands.ts";
 import { done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { noteDepartures } from "../user/read-announcements.ts";
 import { flagEvents, nextMark, noteMarks, putFloor, takeMark } from "../user/read-rows.ts";
 
 export interface MovedMessages {
@@ -35,8 +36,10 @@ export function traitsInChannel(traits: number, from: number, to: number): numbe
 export function movedReadState(view: View, { messages, ...move }: MovedMessages): Effect[] {
   const seen = messages.map(({ id, senderId, traits }) => ({ id, senderId, traits }));
   const carried = { ...move, messages: seen, afterUserId: 0, at: nextMark(view) };
-  if (seen.length === 0 || concerned(view, carried, 1).length === 0) return [];
-  return [effects.tell(command({ actor: "realm" }, "read-state.carry", carried, null))];
+  if (seen.length === 0) return [];
+  const departures = noteDepartures(view, move.from, seen);
+  if (concerned(view, carried, 1).length === 0) return departures;
+  return [...departures, effects.tell(command({ actor: "realm" }, "read-state.carry", carried, null))];
 }
 
 /** The next people, ascending. */
@@ -90,8 +93,11 @@ function carryFor(view: View, userId: number, move: CarriedReadState, messages: 
   for (const { before, after } of messages) {
     const wasRead = was.isRead(before, from);
     if (wasRead === is.isRead(after, to)) continue;
-    if (wasRead) staysRead.push(after.id);
-    else if (!is.holdsUnread(to)) {
+    if (wasRead) {
+      staysRead.push(after.id);
+      // A later mark made it read, and its announcement, which comes yet, would not find that it had been unread.
+      if (was.exception(after.id)?.isRead === false) told.push(after.id);
+    } else if (!is.holdsUnread(to)) {
       told.push(after.id);
       // Else it would be unread again for who joins the channel later.
       if (was.exception(after.id) !== undefined) spent.push(effects.remove("readExceptions", [userId, after.id]));

@@ -15,7 +15,8 @@ import { mailMissedMessages } from "./missed-messages.ts";
 import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, removeNavigationView, updateNavigationView } from "./navigation-views.ts";
 import { deleteQueue, registerQueue } from "./queues.ts";
-import { announceRead, markAllRead, markChannelRead, markTopicRead, sweepExceptions } from "./read-state.ts";
+import { announceRead } from "./read-announcements.ts";
+import { markAllRead, markChannelRead, markTopicRead, sweepExceptions } from "./read-state.ts";
 import { addReminder, giveUpReminder, removeReminder } from "./reminders.ts";
 import { addSavedSnippet, removeSavedSnippet, updateSavedSnippet } from "./saved-snippets.ts";
 import {

@@ -5,20 +5,19 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord, ConversationRecord, ReadFloorRecord } from "../../schemas/records.ts";
+import type { ChannelRecord, ReadFloorRecord } from "../../schemas/records.ts";
 import { hasContentAccess } from "../../src/domain/permissions.ts";
-import { type Place, ReadState, type Seen, type Supposed } from "../../src/domain/read-state.ts";
+import { type Place, ReadState } from "../../src/domain/read-state.ts";
 import { collectUnread } from "../../src/domain/unread.ts";
 import type { View } from "../../src/domain/view.ts";
-import type { ReadAnnouncement } from "../commands/read-state.ts";
+import type { MarkedPlace, ReadAnnouncement } from "../commands/read-state.ts";
 import { type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { announceLater, announceNow } from "./read-announcements.ts";
 import { advancedFloor } from "./read-floors.ts";
+import { type Candidate, messageIn, newestIn, rowsIn } from "./read-places.ts";
 import { flagEvents, nextMark, noteMarks, putFloor, takeMark } from "./read-rows.ts";
-
-/** A channel, or a topic in one. */
-type MarkedPlace = ReadAnnouncement["place"];
 
 export function markTopicRead(_context: unknown, asked: Command<"read-state.mark-topic">, view: View): Outcome {
   const { channelId, topic, mustHaveReceived } = asked.params;
@@ -61,6 +60,8 @@ function hasReceivedAny(view: View, userId: number, channelId: number, conversat
 
 function markPlace(view: View, userId: number, place: MarkedPlace): Effect[] {
   const state = new ReadState(view, userId);
+  // Of whoever is not there nothing is unread.
+  if (!state.holdsUnread({ id: place.conversationId ?? 0, channelId: place.channelId, userIds: null })) return [];
   const kind = place.conversationId === null ? "channel" : "conversation";
   const id = place.conversationId ?? place.channelId;
   const upTo = newestIn(view, place);
@@ -80,10 +81,7 @@ function markPlace(view: View, userId: number, place: MarkedPlace): Effect[] {
     return [...marks, ...spentExceptions(state, userId, found), ...flagEvents(userId, "add", "read", found)];
   }
   const before = floorsOf(state, place);
-  return [
-    ...marks,
-    announceLater(view, userId, { place, before, at: nextMark(view), hasLeft: false, from: 0, start, upTo }),
-  ];
+  return [...marks, ...announceLater(view, userId, { place, before, at: nextMark(view), from: 0, start, upTo })];
 }
 
 /** Marks of single messages that say nothing any more. */
@@ -103,23 +101,6 @@ function floorsOf(state: ReadState, { channelId, conversationId }: MarkedPlace):
   return places.map((place) => ({ place, floor: state.floor(place) }));
 }
 
-/** In a turn of its own: who marked waits for the mark alone, and between slices others have their turns. */
-function announceLater(view: View, userId: number, announcement: ReadAnnouncement, afterMs = 0): Effect {
-  return effects.schedule(
-    view.now + afterMs,
-    command({ actor: "user", id: userId }, "read-state.announce", announcement, null),
-  );
-}
-
-function newestIn(view: View, place: MarkedPlace): number {
-  const [table, id] =
-    place.conversationId === null
-      ? (["channelMessages", place.channelId] as const)
-      : (["conversationMessages", place.conversationId] as const);
-  const [last] = view.keys(table, { start: [id, Number.MAX_SAFE_INTEGER], end: [id], reverse: true, limit: 1 });
-  return last?.[1] ?? 0;
-}
-
 /** Ids of what is unread in a place, ascending; null: it is too much to look at while somebody waits. */
 function lookInline(
   view: View,
@@ -132,101 +113,9 @@ function lookInline(
   const marked = view.keys("readExceptions", { start: [userId], end: [userId, start + 1], limit });
   const rows = rowsIn(view, place, start + 1, limit);
   if (marked.length === limit || rows.length === limit) return null;
-  const older = marked.flatMap(([, id]) => candidate(view, place, id) ?? []);
+  const older = marked.flatMap(([, id]) => messageIn(view, place, id) ?? []);
   const isUnread = ({ seen, conversation }: Candidate) => !state.isRead(seen, conversation);
   return [...older, ...rows].filter(isUnread).map(({ seen }) => seen.id);
-}
-
-interface Candidate {
-  readonly seen: Seen;
-  readonly conversation: ConversationRecord;
-}
-
-/** The message, if it is in the place. */
-function candidate(view: View, place: MarkedPlace, messageId: number): Candidate | null {
-  const seen = view.row("messages", messageId);
-  const conversation = seen === undefined ? undefined : view.row("conversations", seen.conversationId);
-  if (seen === undefined || conversation === undefined || conversation.channelId !== place.channelId) return null;
-  return place.conversationId === null || place.conversationId === conversation.id ? { seen, conversation } : null;
-}
-
-/** Messages of a place from an id on, ascending. */
-function rowsIn(view: View, { channelId, conversationId }: MarkedPlace, from: number, limit: number): Candidate[] {
-  const candidates = (id: number, { senderId, traits }: Omit<Seen, "id">, inside: number): Candidate[] => {
-    const conversation = view.row("conversations", inside);
-    return conversation === undefined ? [] : [{ seen: { id, senderId, traits }, conversation }];
-  };
-  if (conversationId === null) {
-    const range = { start: [channelId, from], end: [channelId + 1], limit };
-    const rows = view.rows("channelMessages", range);
-    return rows.flatMap(({ key, row }) => candidates(key[1], row, row.conversationId));
-  }
-  const range = { start: [conversationId, from], end: [conversationId + 1], limit };
-  return view.rows("conversationMessages", range).flatMap(({ key, row }) => candidates(key[1], row, conversationId));
-}
-
-/**
- * One slice of what a mark came to: first what was marked as unread by hand below the floor of then, afterwards what lies
- * between it and the new one. Who has marked a message otherwise meanwhile is not told of the past.
- */
-export function announceRead(_context: unknown, asked: Command<"read-state.announce">, view: View): Outcome {
-  const { params } = asked;
-  const userId = (asked.to as { readonly id: number }).id;
-  const limit = limits.read_rows_per_command_max;
-  const isBelow = params.from <= params.start;
-  const slice = isBelow ? markedIn(view, userId, params, limit) : newerIn(view, params, limit);
-  const { place, before, at, hasLeft } = params;
-  const former: Supposed = {
-    floors: before,
-    conversationFloorsUpTo: params.upTo,
-    senderFloorsBefore: at,
-    ...(hasLeft ? { remainsIn: place.channelId } : {}),
-  };
-  const was = new ReadState(view, userId, former);
-  const is = new ReadState(view, userId);
-  const exceptions = exceptionsAbout(view, userId, slice.candidates);
-  if (exceptions !== null) for (const state of [was, is]) state.useExceptions(exceptions);
-  const told: number[] = [];
-  const spent: Effect[] = [];
-  for (const { seen, conversation } of slice.candidates) {
-    const isRead = is.isRead(seen, conversation);
-    if (isRead && !was.isRead(seen, conversation)) told.push(seen.id);
-    if (isRead && is.exception(seen.id) !== undefined && is.isReadAnyway(seen, conversation)) {
-      spent.push(effects.remove("readExceptions", [userId, seen.id]));
-    }
-  }
-  const onward =
-    slice.next > params.upTo
-      ? []
-      : [announceLater(view, userId, { ...params, from: slice.next }, limits.read_announcement_pause_ms)];
-  return done({}, [...spent, ...flagEvents(userId, "add", "read", told), ...onward]);
-}
-
-/** All of the person's among these messages, read at once; null: there are too many to know. */
-function exceptionsAbout(view: View, userId: number, candidates: readonly Candidate[]) {
-  const first = candidates[0]?.seen.id ?? 0;
-  const last = candidates.at(-1)?.seen.id ?? 0;
-  const range = { start: [userId, first], end: [userId, last + 1], limit: limits.read_rows_per_command_max };
-  const rows = view.rows("readExceptions", range);
-  return rows.length === range.limit ? null : new Map(rows.map(({ key, row }) => [key[1], row]));
-}
-
-interface Slice {
-  readonly candidates: readonly Candidate[];
-  /** Where the next one begins. */
-  readonly next: number;
-}
-
-function markedIn(view: View, userId: number, { place, from, start }: ReadAnnouncement, limit: number): Slice {
-  const keys = view.keys("readExceptions", { start: [userId, from], end: [userId, start + 1], limit });
-  const last = keys.length < limit ? start : (keys.at(-1)?.[1] ?? start);
-  return { candidates: keys.flatMap(([, id]) => candidate(view, place, id) ?? []), next: last + 1 };
-}
-
-function newerIn(view: View, { place, from, upTo }: ReadAnnouncement, limit: number): Slice {
-  const rows = rowsIn(view, place, from, limit).filter(({ seen }) => seen.id <= upTo);
-  const last = rows.length < limit ? upTo : (rows.at(-1)?.seen.id ?? upTo);
-  return { candidates: rows, next: last + 1 };
 }
 
 /** Who left is told what is read by that: they knew of it. Who comes back meanwhile is told, too. */
@@ -243,16 +132,8 @@ export function leaveRead(view: View, userId: number, channelId: number): Effect
     return [...spentExceptions(state, userId, found), ...flagEvents(userId, "add", "read", found)];
   }
   const before = floorsOf(state, place);
-  const announcement = {
-    place,
-    before,
-    at: nextMark(view),
-    hasLeft: true,
-    from: 0,
-    start,
-    upTo: Math.max(upTo, start),
-  };
-  return [effects.tell(command({ actor: "user", id: userId }, "read-state.announce", announcement, null))];
+  const announcement = { place, before, at: nextMark(view), from: 0, start, upTo: Math.max(upTo, start) };
+  return [takeMark(view), ...announceNow(view, userId, announcement)];
 }
 
 /** POST /mark_all_as_read: one row and one event, which names no messages. */

@@ -37,6 +37,19 @@ export interface ReadExceptionRecord {
   readonly at: number;
 }
 
+/** What a mark or leaving came to is being told of (actors/user/read-announcements.ts). */
+export interface ReadAnnouncementRecord {
+  /** Milliseconds. */
+  readonly startedAt: number;
+}
+
+/** A message that has left its place while people were being told what is read there: as it was. */
+export interface ReadDepartureRecord {
+  readonly conversationId: number;
+  readonly senderId: number;
+  readonly traits: number;
+}
+
 /** Flags that people give messages themselves, beside `read`. */
 export const personalFlags = { starred: 1, collapsed: 2 } as const;
 export type PersonalFlag = keyof typeof personalFlags;

@@ -37,6 +37,8 @@ export interface Supposed {
   readonly conversationFloorsUpTo?: number;
   /** Floors of senders with the mark of that number or a later one were raised since, too. */
   readonly senderFloorsBefore?: number;
+  /** And what was kept as read, message by message, with that mark or a later one. */
+  readonly readExceptionsBefore?: number;
 }
 
 /** Of somebody who has marked nothing yet. */
@@ -74,6 +76,7 @@ export class ReadState {
   readonly #remainsIn: number | null;
   readonly #conversationFloorsUpTo: number;
   readonly #senderFloorsBefore: number;
+  readonly #readExceptionsBefore: number;
   /** Made when it is first needed: a message that is newer than all marks needs none. */
   #floors: Map<string, ReadFloorRecord | null> | null = null;
   /** What is newer is not named by any row. */
@@ -87,6 +90,7 @@ export class ReadState {
     this.#remainsIn = supposed.remainsIn ?? null;
     this.#conversationFloorsUpTo = supposed.conversationFloorsUpTo ?? Number.MAX_SAFE_INTEGER;
     this.#senderFloorsBefore = supposed.senderFloorsBefore ?? Number.MAX_SAFE_INTEGER;
+    this.#readExceptionsBefore = supposed.readExceptionsBefore ?? Number.MAX_SAFE_INTEGER;
     this.marks = view.row("readStates", userId) ?? nothingMarked;
     let { newest } = this.marks;
     for (const { place, floor } of supposed.floors ?? []) {
@@ -143,8 +147,11 @@ export class ReadState {
   }
 
   exception(messageId: number): ReadExceptionRecord | undefined {
-    if (this.#exceptions !== null) return this.#exceptions.get(messageId);
-    return this.#view.row("readExceptions", [this.#userId, messageId]);
+    const row =
+      this.#exceptions === null
+        ? this.#view.row("readExceptions", [this.#userId, messageId])
+        : this.#exceptions.get(messageId);
+    return row?.isRead === true && row.at >= this.#readExceptionsBefore ? undefined : row;
   }
 
   /** Whether a floor with the mark of that number or a later one covers the message. */

@@ -54,6 +54,8 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   readStates: 1,
   readFloors: 1,
   readExceptions: 1,
+  readAnnouncements: 1,
+  readDepartures: 1,
   messageFlags: 1,
   flagHolders: 1,
   snapshots: 1,

@@ -3,6 +3,7 @@
  * which compares messages with their indexes only.
  */
 
+import type { Command } from "../../actors/commands.ts";
 import { fold } from "../../schemas/fold.ts";
 import type { Environment } from "../../src/store/environment.ts";
 import { rowsOf } from "./runtime.ts";
@@ -15,6 +16,7 @@ export function auditRealm(environment: Environment): string[] {
   auditChannels(environment, problems);
   auditCounters(environment, problems);
   auditFlags(environment, problems);
+  auditAnnouncements(environment, problems);
   return problems;
 }
 
@@ -83,6 +85,27 @@ function auditFlags(environment: Environment, problems: string[]): void {
   environment.each("flagHolders", (_row, [messageId, userId, flag]) => {
     const isHeld = environment.has("messageFlags", [userId, flag, messageId]);
     if (!isHeld || !environment.has("messages", messageId)) problems.push(`message ${messageId} is held by ${userId}`);
+  });
+}
+
+/** What is told slice by slice has a row as long as a command waits, and what moves is noted down for nobody else. */
+function auditAnnouncements(environment: Environment, problems: string[]): void {
+  const waiting = new Set<string>();
+  const note = ({ command }: { readonly command: unknown }) => {
+    const { type, to, params } = command as Command<"read-state.announce">;
+    if (type === "read-state.announce")
+      waiting.add([params.place.channelId, (to as { id: number }).id, params.at].join("/"));
+  };
+  environment.each("mailbox", note);
+  environment.each("timers", note);
+  const channelIds = new Set<number>();
+  environment.each("readAnnouncements", (_row, key) => {
+    channelIds.add(key[0]);
+    if (!waiting.delete(key.join("/"))) problems.push(`nothing is told of announcement ${key.join("/")}`);
+  });
+  for (const name of waiting) problems.push(`announcement ${name} has no row`);
+  environment.each("readDepartures", (_row, [channelId, messageId]) => {
+    if (!channelIds.has(channelId)) problems.push(`departure of ${messageId} from ${channelId} is for nobody`);
   });
 }
 

@@ -1,0 +1,48 @@
+/** What is in a place that somebody marks as read or leaves: a channel, or a topic in one. */
+import type { ReadPlace, Seen } from "../../src/domain/read-state.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { MarkedPlace } from "../commands/read-state.ts";
+
+/** The id of the newest message of a place; 0: it is empty. */
+export function newestIn(view: View, place: MarkedPlace): number {
+  const [table, id] =
+    place.conversationId === null
+      ? (["channelMessages", place.channelId] as const)
+      : (["conversationMessages", place.conversationId] as const);
+  const [last] = view.keys(table, { start: [id, Number.MAX_SAFE_INTEGER], end: [id], reverse: true, limit: 1 });
+  return last?.[1] ?? 0;
+}
+
+/** A message, and where it is. */
+export interface Candidate {
+  readonly seen: Seen;
+  readonly conversation: ReadPlace;
+}
+
+/** The message, if it is in the place. */
+export function messageIn(view: View, place: MarkedPlace, messageId: number): Candidate | null {
+  const seen = view.row("messages", messageId);
+  const conversation = seen === undefined ? undefined : view.row("conversations", seen.conversationId);
+  if (seen === undefined || conversation === undefined || conversation.channelId !== place.channelId) return null;
+  return place.conversationId === null || place.conversationId === conversation.id ? { seen, conversation } : null;
+}
+
+/** Messages of a place from an id on, ascending. */
+export function rowsIn(
+  view: View,
+  { channelId, conversationId }: MarkedPlace,
+  from: number,
+  limit: number,
+): Candidate[] {
+  const candidates = (id: number, { senderId, traits }: Omit<Seen, "id">, inside: number): Candidate[] => {
+    const conversation = view.row("conversations", inside);
+    return conversation === undefined ? [] : [{ seen: { id, senderId, traits }, conversation }];
+  };
+  if (conversationId === null) {
+    const range = { start: [channelId, from], end: [channelId + 1], limit };
+    const rows = view.rows("channelMessages", range);
+    return rows.flatMap(({ key, row }) => candidates(key[1], row, row.conversationId));
+  }
+  const range = { start: [conversationId, from], end: [conversationId + 1], limit };
+  return view.rows("conversationMessages", range).flatMap(({ key, row }) => candidates(key[1], row, conversationId));
+}

@@ -1,0 +1,250 @@
+/**
+ * What somebody marks or leaves with more unread messages than are looked at at once is told slice after slice (architecture, Read
+ * state). Whatever happens to messages before their slice comes, each is told once, and who follows events knows what a fresh
+ * state says (E2). The clock stands still, so that no slice comes but the first ones until the test says so.
+ */
+import t from "tap";
+import type { Command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import { Client } from "../support/client.ts";
+import { createChannel, Follower, flood, outcome, personOf, realmOf, write } from "../support/conversation.ts";
+import { move, moved } from "../support/message-moves.ts";
+import { firstMoment, startClockedServer } from "../support/realtime-clock.ts";
+import type { TestServer } from "../support/server.ts";
+
+const types = ["message", "update_message_flags"];
+const count = limits.read_rows_inline_max + 5;
+const { server, clock } = await startClockedServer(t);
+const { owner } = server;
+let places = 0;
+
+interface Scene {
+  readonly reader: Client;
+  readonly from: number;
+  /** The reader is in it, too. */
+  readonly to: number;
+  /** In topic `t` of the first channel; in `other` there is one that is read. */
+  readonly ids: readonly number[];
+  readonly follower: Follower;
+}
+
+/** @param on another server than the one that most tests share */
+async function scene(on: TestServer = server): Promise<Scene> {
+  places++;
+  const reader = await personOf(on, `reader${places}`);
+  const from = await createChannel(on.owner, `from ${places}`, [on.owner, reader]);
+  const to = await createChannel(on.owner, `to ${places}`, [on.owner, reader]);
+  const others = await flood(on, { channelId: from, topic: "other", count: 1 });
+  await flag(reader, "add", others);
+  const ids = await flood(on, { channelId: from, topic: "t", count });
+  const follower = await Follower.of(reader, { event_types: types });
+  return { reader, from, to, ids, follower };
+}
+
+const leave = (who: Client) =>
+  who.delete("/users/me/subscriptions", { subscriptions: [`from ${places}`] }).then(({ status }) => status);
+const markChannel = (who: Client, id: number) =>
+  who.post("/mark_stream_as_read", { stream_id: id }).then(({ status }) => status);
+const markTopic = (who: Client, id: number, topic = "t") =>
+  who.post("/mark_topic_as_read", { stream_id: id, topic_name: topic }).then(({ status }) => status);
+const flag = (who: Client, op: string, messages: readonly number[]) =>
+  who.post("/messages/flags", { op, flag: "read", messages });
+
+/** Time goes on until nothing is left to tell. */
+async function goOn(on: TestServer = server, time = clock): Promise<void> {
+  const { dispatcher, environment } = realmOf(on);
+  for (;;) {
+    await dispatcher.idle();
+    if (environment.count("timers") === 0 || environment.count("readAnnouncements") === 0) return;
+    time.advance(limits.read_announcement_pause_ms);
+  }
+}
+
+/** What was told as read, ascending: each once, if it is so. */
+async function toldTo(follower: Follower): Promise<number[]> {
+  await follower.settled();
+  const added = follower.ofType("update_message_flags").filter(({ op }) => op === "add");
+  return added.flatMap(({ messages }) => messages).sort((a, b) => a - b);
+}
+
+async function unreadOf(who: Client): Promise<number[]> {
+  const state = await who.register({ event_types: types, fetch_event_types: types });
+  const { streams } = state["unread_msgs"] as { readonly streams: readonly { unread_message_ids: number[] }[] };
+  return streams.flatMap((group) => group.unread_message_ids).sort((a, b) => a - b);
+}
+
+const rowsLeft = (on: TestServer = server) =>
+  (["readAnnouncements", "readDepartures"] as const).map((table) => realmOf(on).environment.count(table));
+
+for (const [what, mark] of [
+  ["left with a channel", ({ reader }: Scene) => leave(reader)],
+  ["marked with a channel", ({ reader, from }: Scene) => markChannel(reader, from)],
+  ["marked with a topic", ({ reader, from }: Scene) => markTopic(reader, from)],
+] as const) {
+  t.test(`[E2] what is ${what} and moved before its slice is told as read, once`, async (t) => {
+    const made = await scene();
+    const { reader, to, ids, follower } = made;
+    const [first = 0, second = 0] = ids;
+    const [last = 0, before = 0, twice = 0, deleted = 0] = ids.toReversed();
+    // Below the floor of then and unread by hand: the first slice's.
+    await flag(reader, "add", [first, second]);
+    await flag(reader, "remove", [first, second]);
+    const known = (await toldTo(follower)).length;
+    t.equal(known, 2);
+    t.equal(await mark(made), 200);
+    await realmOf(server).dispatcher.idle();
+    const otherTopic = { topic: "other" };
+    for (const [id, params] of [
+      [last, { stream_id: to }],
+      [before, otherTopic],
+      [twice, otherTopic],
+      [twice, { stream_id: to }],
+      [first, { stream_id: to }],
+      [second, otherTopic],
+    ] as const) {
+      t.strictSame(outcome(await move(owner, id, params)), moved);
+    }
+    await owner.delete(`/messages/${deleted}`);
+    t.not(rowsLeft()[1], 0, "the slice has not come yet");
+    await goOn();
+    t.strictSame(
+      await toldTo(follower),
+      [first, second, ...ids].filter((id) => id !== deleted).sort((a, b) => a - b),
+      "two were read by hand before, too",
+    );
+    t.strictSame(await unreadOf(reader), []);
+    t.strictSame(rowsLeft(), [0, 0], "nothing is kept of it");
+  });
+}
+
+for (const [what, mark] of [
+  ["a channel", markChannel],
+  ["a topic", markTopic],
+] as const) {
+  t.test(`[E2] who marks ${what} and leaves before the slices is told what was marked, once`, async (t) => {
+    const { reader, from, ids, follower } = await scene();
+    t.equal(await mark(reader, from), 200);
+    const later = await flood(server, { channelId: from, topic: "t", count: 3 });
+    t.equal(await leave(reader), 200);
+    await goOn();
+    t.strictSame(await toldTo(follower), [...ids, ...later]);
+    t.strictSame(await unreadOf(reader), []);
+    t.strictSame(rowsLeft(), [0, 0]);
+  });
+}
+
+t.test("[E2] what comes to a marked topic after the mark, and what is unread by hand since, stays so", async (t) => {
+  const { reader, from, to, ids, follower } = await scene();
+  const [elsewhere = 0] = await flood(server, { channelId: from, topic: "elsewhere", count: 1 });
+  const [last = 0, before = 0, sooner = 0] = ids.toReversed();
+  // Gone before the mark: nobody marked it.
+  t.strictSame(outcome(await move(owner, sooner, { stream_id: to })), moved);
+  await realmOf(server).dispatcher.idle();
+  t.equal(await markTopic(reader, from), 200);
+  t.strictSame(outcome(await move(owner, elsewhere, { topic: "t" })), moved);
+  t.strictSame(outcome(await move(owner, last, { stream_id: to })), moved);
+  t.equal((await flag(reader, "remove", [last, before])).status, 200);
+  await goOn();
+  const unread = [sooner, before, last, elsewhere];
+  t.strictSame(
+    await toldTo(follower),
+    ids.filter((id) => !unread.includes(id)),
+  );
+  t.strictSame(await unreadOf(reader), unread);
+  t.strictSame(rowsLeft(), [0, 0]);
+});
+
+t.test(
+  "[E2] two who leave in turn, and move what the other one is still to be told of, are told all of it",
+  async (t) => {
+    const { reader, from, to, ids, follower } = await scene();
+    const other = await personOf(server, "other");
+    await other.post("/users/me/subscriptions", {
+      subscriptions: [{ name: `from ${places}` }, { name: `to ${places}` }],
+    });
+    const [newest = 0] = ids.toReversed();
+    const more = await flood(server, { channelId: from, topic: "t", count });
+    const follows = await Follower.of(other, { event_types: types });
+    t.equal(await leave(reader), 200);
+    t.strictSame(outcome(await move(owner, newest, { stream_id: to })), moved);
+    t.equal(await leave(other), 200);
+    t.strictSame(outcome(await move(owner, more[0] ?? 0, { stream_id: to })), moved);
+    await goOn();
+    t.strictSame(await toldTo(follower), [...ids, ...more]);
+    t.strictSame(await toldTo(follows), more, "the other one had received no more");
+    t.strictSame([await unreadOf(reader), await unreadOf(other)], [[], []]);
+    t.strictSame(rowsLeft(), [0, 0]);
+  },
+);
+
+t.test("[M3] a restart between the slices forgets neither what is to be told nor what has moved", async (t) => {
+  const first = await startClockedServer(t);
+  const { reader, to, ids, follower } = await scene(first.server);
+  t.equal(await leave(reader), 200);
+  await realmOf(first.server).dispatcher.idle();
+  const [last = 0] = ids.toReversed();
+  t.strictSame(outcome(await move(first.server.owner, last, { stream_id: to })), moved);
+  t.strictSame(rowsLeft(first.server), [1, 1]);
+  const { queue_id, last_event_id } = follower.state;
+  await first.server.stop();
+  const second = await startClockedServer(t, { dataDir: first.server.dataDir }, firstMoment + 1000);
+  const again = new Client(second.server.url, reader.account);
+  await goOn(second.server, second.clock);
+  t.strictSame(await toldTo(new Follower(again, { queue_id, last_event_id })), ids);
+  t.strictSame(await unreadOf(again), []);
+  t.strictSame(rowsLeft(second.server), [0, 0]);
+});
+
+t.test("[issue 7] what an older server left to tell, without a row that says so, is told", async (t) => {
+  const { reader, ids, follower } = await scene();
+  const { environment, dispatcher } = realmOf(server);
+  t.equal(await leave(reader), 200);
+  await dispatcher.idle();
+  environment.transaction(() => {
+    for (const { key } of environment.rows("readAnnouncements", { limit: 10 }))
+      environment.remove("readAnnouncements", key);
+    for (const { key, row } of environment.rows("timers", { limit: 10 })) {
+      const waiting = row.command as Command;
+      if (waiting.type !== "read-state.announce") continue;
+      const params = { ...waiting.params, hasLeft: true };
+      environment.put("timers", key, { ...row, command: { ...waiting, params } });
+    }
+  });
+  await goOn();
+  clock.advance(limits.read_announcement_pause_ms);
+  await dispatcher.idle();
+  t.strictSame(await toldTo(follower), ids);
+  t.equal(environment.count("deadLetters"), 0);
+  t.strictSame(rowsLeft(), [0, 0]);
+});
+
+t.test("[S3] what was given up keeps nobody noting down what moves, nor for ever what has", async (t) => {
+  const { reader, from, to, ids, follower } = await scene();
+  const [one = 0, other = 0] = ids;
+  const since = clock.now() - limits.read_announcement_ms_max;
+  write(server, "readAnnouncements", [from, reader.userId, 0], { startedAt: since });
+  t.strictSame(outcome(await move(owner, one, { stream_id: to })), moved);
+  t.strictSame(rowsLeft(), [1, 1], "at the bound it may still come");
+  clock.advance(1);
+  t.strictSame(outcome(await move(owner, other, { stream_id: to })), moved);
+  t.strictSame(rowsLeft(), [0, 1], "beyond it, it is forgotten");
+  t.equal(await leave(reader), 200);
+  await goOn();
+  t.strictSame(rowsLeft(), [0, 0], "the next one takes with it what is left");
+  t.strictSame(await toldTo(follower), ids.slice(2));
+  t.strictSame(await unreadOf(reader), [one, other], "these were gone before, and unread where they went");
+});
+
+t.test("[S3] one slice after the other takes departures away, however many there are", async (t) => {
+  const { reader, from, ids, follower } = await scene();
+  const many = limits.read_rows_per_command_max + 5;
+  t.equal(await leave(reader), 200);
+  const gone = { conversationId: 1, senderId: owner.userId, traits: 0 };
+  const { environment } = realmOf(server);
+  environment.transaction(() => {
+    for (let id = 1; id <= many; id++) environment.put("readDepartures", [from, 1_000_000 + id, 0], gone);
+  });
+  await goOn();
+  t.strictSame(rowsLeft(), [0, 0]);
+  t.strictSame(await toldTo(follower), ids);
+});
