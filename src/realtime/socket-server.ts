@@ -13,7 +13,8 @@ import type { Realm } from "../runtime/realm.ts";
 import { handshakeFault, idleTimeoutOf, protocolVersion } from "./handshake.ts";
 import type { Hub } from "./hub.ts";
 import { SharedTexts } from "./shared-texts.ts";
-import { type SocketHost, SocketSession, type Visitor } from "./socket-session.ts";
+import type { SocketHost, Visitor } from "./socket-host.ts";
+import { SocketSession } from "./socket-session.ts";
 
 type Credentials = Authenticated | Refusal;
 

@@ -7,9 +7,8 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { lookUp } from "../domain/look-up.ts";
-import type { Authenticated, Perform, Performed } from "../runtime/calls.ts";
+import type { Authenticated, Performed } from "../runtime/calls.ts";
 import { bodyOf } from "../runtime/entry.ts";
-import type { Realm } from "../runtime/realm.ts";
 import type { Bundle } from "./bundle.ts";
 import { type CloseCause, closeCodes } from "./close-codes.ts";
 import type { Hub } from "./hub.ts";
@@ -17,40 +16,9 @@ import type { KeyEnd, KeyHolder } from "./key-holders.ts";
 import type { LiveQueue } from "./queue.ts";
 import { isLost } from "./replay.ts";
 import { decodeFrame, encodeReply, type Format, type Frame } from "./socket-frames.ts";
+import type { Connection, SocketHost, Visitor } from "./socket-host.ts";
 import { type Operation, readOperation } from "./socket-operations.ts";
 import { type Outlet, SocketReader } from "./socket-reader.ts";
-
-/** The part of a uWS socket that a session uses, in its words; after the close nothing of it is touched. */
-export interface Connection {
-  /** 1 sent, 0 buffered, 2 dropped (pitfalls 2.3). */
-  send(data: string | Buffer, isBinary: boolean): number;
-  getBufferedAmount(): number;
-  end(code: number, reason: string): void;
-}
-
-/** What the sockets of a realm share: one for all of them, because there may be many thousand. */
-export interface SocketHost {
-  readonly realm: Realm;
-  readonly hub: Hub;
-  readonly perform: Perform;
-  /** Address and key to a person, or why not; failed attempts are counted by network address (D28). */
-  readonly verify: (account: { email: string; key: string }, address: string) => Authenticated | Refusal;
-  /** Frames count against the same limits as REST; null: it may pass. Operations count themselves. */
-  readonly limitFrame: (userId: number) => Refusal | null;
-  /** false: the person has too many sockets. */
-  readonly admit: (userId: number) => boolean;
-  /** The person's socket is gone. */
-  readonly leave: (userId: number) => void;
-}
-
-/** Who is at the other end, as the upgrade said. */
-export interface Visitor {
-  readonly format: Format;
-  readonly client: string;
-  readonly siteUrl: string;
-  readonly userAgent: string;
-  readonly address: string;
-}
 
 /** Frames in a row that are refused for too many requests before the connection is ended. */
 const refusedFrames_max = 100;

@@ -3,7 +3,7 @@
  * has, and keeps account of what it was owed (E1, E2).
  */
 import type { Hub } from "../../src/realtime/hub.ts";
-import type { Connection } from "../../src/realtime/socket-session.ts";
+import type { Connection } from "../../src/realtime/socket-host.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import type { Audience, Posted } from "./audience.ts";
 import type { KnownState } from "./known-state.ts";

@@ -7,7 +7,8 @@ import { refuse } from "../../schemas/errors.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import type { Hub } from "../../src/realtime/hub.ts";
 import { poll } from "../../src/realtime/long-poll.ts";
-import { type Connection, type SocketHost, SocketSession } from "../../src/realtime/socket-session.ts";
+import type { Connection, SocketHost } from "../../src/realtime/socket-host.ts";
+import { SocketSession } from "../../src/realtime/socket-session.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
 import { type Body, callOf, keyHashOf, read } from "./calls.ts";
 
