@@ -30,7 +30,8 @@ export interface SoakReport {
 export const soakBounds = {
   anonMibPerHourMax: 120,
   heapMibPerHourMax: 120,
-  heapBytesPerRequestMax: 16,
+  /** Half of what 120 MiB an hour are at 545 requests a second. Of less than 25,000 requests it is noise: as much as this at times. */
+  heapBytesPerRequestMax: 32,
   p50DriftMax: 2,
   p99DriftMax: 3,
 } as const;

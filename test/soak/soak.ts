@@ -22,6 +22,8 @@ export interface SoakOptions {
 }
 
 const lanes = 16;
+/** With more at a time, more share a flush. */
+const fillingLanes = 64;
 
 /** Mostly reading, some writing: by turns. */
 const deeds: readonly ((client: Client, turn: number) => Promise<Answer>)[] = [
@@ -48,7 +50,7 @@ async function fill(owner: Client, messages: number): Promise<void> {
   const lane = async () => {
     while (left-- > 0) await post?.(owner, left);
   };
-  await Promise.all(Array.from({ length: lanes }, lane));
+  await Promise.all(Array.from({ length: fillingLanes }, lane));
   let anchor = "newest";
   for (let read = 0; read < messages; read += limits.messages_per_fetch_max) {
     const page = { anchor, include_anchor: false, num_before: limits.messages_per_fetch_max, num_after: 0 };
@@ -95,6 +97,8 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     const one: Promise<void> = act().finally(() => pending.delete(one));
     pending.add(one);
     if ((sent + 1) % Math.ceil(count / options.samples) !== 0) continue;
+    // What is under way is not what is kept.
+    await Promise.all(pending);
     const taken = latencies.splice(0);
     const sample = {
       atS: (performance.now() - started) / 1000,
