@@ -16,7 +16,7 @@ export interface SoakReport {
   /** Each of a line of least squares. The first two are judged: what the process keeps for itself. */
   readonly anonMibPerHour: number;
   readonly heapMibPerHour: number;
-  /** Of the heap: what a request leaves behind, however many come in an hour. */
+  /** Of the heap: what a request leaves behind, however many come in an hour, where all together leave more than `heapStepsMib`. */
   readonly heapBytesPerRequest: number;
   /** The store grows, and its pages with it: told, not judged. */
   readonly fileMibPerHour: number;
@@ -30,8 +30,10 @@ export interface SoakReport {
 export const soakBounds = {
   anonMibPerHourMax: 120,
   heapMibPerHourMax: 120,
-  /** Half of what 120 MiB an hour are at 545 requests a second. Of less than 25,000 requests it is noise: as much as this at times. */
-  heapBytesPerRequestMax: 32,
+  /** Beside `heapStepsMib`. Stricter than the line by the hour where less than 2,000 requests come in a second. */
+  heapBytesPerRequestMax: 16,
+  /** Once: hash tables double while rows come and go, code is compiled. */
+  heapStepsMib: 2,
   p50DriftMax: 2,
   p99DriftMax: 3,
 } as const;
@@ -55,6 +57,12 @@ function drift(values: readonly number[]): number {
   return before === 0 ? 1 : percentile(values.slice(-third), 0.5) / before;
 }
 
+function bytesPerRequest(samples: readonly Sample[]): number {
+  const sent = (samples.at(-1)?.requests ?? 0) - (samples[0]?.requests ?? 0);
+  const grownMib = slope(samples.map(({ requests, heapMib }) => [requests, heapMib])) * sent;
+  return (Math.max(0, grownMib - soakBounds.heapStepsMib) * 2 ** 20) / Math.max(1, sent);
+}
+
 export function reportOf(samples: readonly Sample[], requests: number, refused: number): SoakReport {
   // The first part of a life is filling: caches, tables, compiled code.
   const settled = samples.slice(Math.floor(samples.length / 4));
@@ -65,7 +73,7 @@ export function reportOf(samples: readonly Sample[], requests: number, refused: 
     seconds: samples.at(-1)?.atS ?? 0,
     anonMibPerHour: perHour("anonMib"),
     heapMibPerHour: perHour("heapMib"),
-    heapBytesPerRequest: slope(settled.map(({ requests: sent, heapMib }) => [sent, heapMib * 2 ** 20])),
+    heapBytesPerRequest: bytesPerRequest(settled),
     fileMibPerHour: perHour("fileMib"),
     p50Drift: drift(settled.map(({ p50Ms }) => p50Ms)),
     p99Drift: drift(settled.map(({ p99Ms }) => p99Ms)),

@@ -84,10 +84,13 @@ t.test("[issue, Soak] the judgement can fail: memory that grows, latency that dr
   t.match(faultsOfLife({ besideMib: growing(soakBounds.anonMibPerHourMax + 1) }), [/^memory of its own/]);
   t.strictSame(faultsOfLife({ besideMib: growing(soakBounds.anonMibPerHourMax - 1) }), []);
   t.strictSame(faultsOfLife({ fileMib: growing(1000) }), [], "pages of files are not its own");
-  const leaking = (bytesPerRequest: number) => growing((bytesPerRequest * 60 * 1000) / 2 ** 20);
-  const quiet = { requestsPerMinute: 1000 };
-  t.match(faultsOfLife({ heapMib: leaking(soakBounds.heapBytesPerRequestMax + 1), ...quiet }), [/^heap, bytes/]);
-  t.strictSame(faultsOfLife({ heapMib: leaking(soakBounds.heapBytesPerRequestMax - 1), ...quiet }), []);
+  // As sums of a whole life: all samples but the first quarter are looked at, 29 minutes of it.
+  const quiet = { requestsPerMinute: 10_000 };
+  const leaking = (bytesPerRequest: number, stepsMib: number) =>
+    growing(60 * ((bytesPerRequest * quiet.requestsPerMinute) / 2 ** 20 + stepsMib / 29));
+  const { heapBytesPerRequestMax: bytes, heapStepsMib: steps } = soakBounds;
+  t.match(faultsOfLife({ heapMib: leaking(bytes + 1, steps), ...quiet }), [/^heap, bytes/]);
+  t.strictSame(faultsOfLife({ heapMib: leaking(bytes - 1, steps), ...quiet }), []);
   t.match(faultsOfLife({ latencyMs: (minute) => 1 + minute }), [/^drift of the median/]);
   t.match(faultsOfLife({}, 1), [/^requests that failed/]);
   t.end();
