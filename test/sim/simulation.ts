@@ -29,6 +29,8 @@ export const worldFaults = [
   "restart",
   "full disk",
   "slow machine",
+  "crash between frames",
+  "crash between answers",
   "lost network",
   "stalled reader",
   ...outsideFaults,
@@ -65,8 +67,10 @@ export interface RunResult {
   readonly crashes: number;
   readonly answers: ReadonlyMap<string, number>;
   readonly faults: ReadonlyMap<FaultKind, number>;
-  /** Types that machines decided. */
+  /** Of commands that were carried out: those that were refused, or threw, prove little. */
   readonly types: ReadonlySet<string>;
+  /** Of events. */
+  readonly eventTypes: ReadonlySet<string>;
 }
 
 const stepsBetweenChecks = 25;
@@ -90,6 +94,7 @@ export class Simulation {
   readonly #hash = createHash("sha256");
   readonly #faults = new Map<FaultKind, number>();
   readonly #types = new Set<string>();
+  readonly #eventTypes = new Set<string>();
   readonly #answers = new Map<string, number>();
   readonly #pending = new Map<number, Request>();
   #remembered: Request[] = [];
@@ -148,7 +153,16 @@ export class Simulation {
       machine: () => this.#machine,
       world: () => this.#world,
       met: (kind) => this.#met(kind),
+      cutsOff: () => this.#cutsOff("crash between frames"),
     });
+  }
+
+  /** Of what a turn has to say, some has left the machine and the rest never does. */
+  #cutsOff(kind: FaultKind): boolean {
+    if (!this.#plan.cutsOff()) return false;
+    this.#met(kind);
+    this.#machine.kill();
+    return true;
   }
 
   #trace(text: string): void {
@@ -180,10 +194,12 @@ export class Simulation {
   }
 
   async run(): Promise<RunResult> {
-    const endWatch = watchCommands((command) => {
-      if (this.#machine.isDown) return;
-      this.#types.add(command.type);
-      this.#auditor.drove(command);
+    const endWatch = watchCommands({
+      began: (command) => {
+        if (!this.#machine.isDown) this.#auditor.drove(command);
+      },
+      succeeded: ({ type }) => this.#types.add(type),
+      staged: (type) => this.#eventTypes.add(type),
     });
     try {
       await this.#machine.start();
@@ -219,6 +235,7 @@ export class Simulation {
       answers: this.#answers,
       faults: this.#faults,
       types: this.#types,
+      eventTypes: this.#eventTypes,
     };
   }
 
@@ -306,7 +323,7 @@ export class Simulation {
 
   #answered(request: Request, result: AskResult): void {
     // Who died with the machine hears nothing of it.
-    if (this.#machine.isDown || !this.#pending.delete(request.serial)) return;
+    if (this.#machine.isDown || this.#cutsOff("crash between answers") || !this.#pending.delete(request.serial)) return;
     const code = result.kind === "ok" ? "ok" : result.code;
     this.#answers.set(code, (this.#answers.get(code) ?? 0) + 1);
     this.#trace(`answer ${request.serial} ${JSON.stringify(result)}`);
