@@ -193,7 +193,7 @@ t.test("[S3] sockets_max: so many at a time, one more is refused with 503, one t
       },
     };
     const request = { getHeader: (name: string) => upgradeHeaders[name] ?? "" };
-    upgrade?.(response as unknown as HttpResponse, request as unknown as HttpRequest, null as never);
+    void upgrade?.(response as unknown as HttpResponse, request as unknown as HttpRequest, null as never);
     return { status, body, data };
   };
   const sockets: unknown[] = [];
@@ -202,7 +202,7 @@ t.test("[S3] sockets_max: so many at a time, one more is refused with 503, one t
     if (data === null) throw new Error(`refused as number ${sockets.length + 1}`);
     const socket = { getUserData: () => data, end: () => undefined, getBufferedAmount: () => 0, send: () => sent };
     sockets.push(socket);
-    open?.(socket as never);
+    void open?.(socket as never);
   };
   for (let count = 0; count < limits.sockets_max; count++) enter();
   t.equal(server.size, limits.sockets_max);
