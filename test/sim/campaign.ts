@@ -1,8 +1,9 @@
 /** Many runs, and what they came to: whether they were about anything (every fault, every type of command), and how fast. */
 import { emittedTypes, olderTypes } from "../support/event-types.ts";
 import { commandTypes } from "./catalogue.ts";
+import { type FaultKind, storeFaults, worldFaults } from "./fault-kinds.ts";
 import type { Breakage } from "./machine.ts";
-import { type FaultKind, type RunResult, Simulation, storeFaults, worldFaults } from "./simulation.ts";
+import { type RunResult, Simulation } from "./simulation.ts";
 import type { Template } from "./template.ts";
 
 /** Here it is made to throw (M6). */

@@ -13,37 +13,16 @@ import { Auditor, type Request } from "./auditor.ts";
 import { Catalogue } from "./catalogue.ts";
 import { watchCommands } from "./command-watch.ts";
 import { Crowd } from "./crowd.ts";
+import type { FaultKind } from "./fault-kinds.ts";
 import { DrawnFaults } from "./fault-plan.ts";
 import type { StoreFault } from "./faulty-store.ts";
 import { type Breakage, Machine } from "./machine.ts";
-import { Outside, outsideFaults } from "./outside.ts";
+import { Outside } from "./outside.ts";
 import { Random } from "./random.ts";
 import { Reads } from "./reads.ts";
 import { Replica } from "./replica.ts";
 import { Sight } from "./sight.ts";
 import { World } from "./world.ts";
-
-/** Faults that are not the store's. */
-export const worldFaults = [
-  "machine killed",
-  "restart",
-  "full disk",
-  "slow machine",
-  "crash between frames",
-  "crash between answers",
-  "lost network",
-  "stalled reader",
-  ...outsideFaults,
-] as const;
-export const storeFaults = [
-  "crash before commit",
-  "crash after commit",
-  "crash between rows",
-  "failed commit",
-  "slow flush",
-  "clock set back",
-] as const satisfies readonly StoreFault["kind"][];
-export type FaultKind = (typeof worldFaults)[number] | StoreFault["kind"];
 
 export interface RunOptions {
   /** A founded realm, which the run changes. */
