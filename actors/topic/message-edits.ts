@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait, type MessageTrait } from "../../schemas/message-traits.ts";
 import type { MessageAttentionRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
@@ -161,11 +162,17 @@ function checkMove(
 ): Refusal | null {
   const refused = checkChannelMove(view, caller, message, move);
   if (refused !== null) return refused;
-  const refusedAge = params.propagateMode === "change_all" ? checkMoveLimit(view, caller, move, context.id ?? 0) : null;
+  // Another spelling is the whole topic's, whichever message was named.
+  const isOfWhole = params.propagateMode === "change_all" || isRespelling(context, move);
+  const refusedAge = isOfWhole ? checkMoveLimit(view, caller, move, context.id ?? 0) : null;
   if (refusedAge !== null) return refusedAge;
   return context.movingId === null
     ? null
     : refuse.badRequest("Messages of this topic are being moved. Please try again later.");
+}
+
+function isRespelling(context: TopicContext, { from, to, topic }: CheckedMove): boolean {
+  return from.id === to.id && fold(topic) === fold(context.topic);
 }
 
 function editContent(context: TopicContext, edit: CheckedEdit, view: View): Outcome<TopicContext> {
