@@ -98,6 +98,7 @@ t.test("[behaviour 5.8] addresses are found at words' beginnings and end before 
     ["<http://a.com?b&c>", `<p>&lt;${a("http://a.com?b&amp;c")}&gt;</p>`],
     ["foo.com:8080/x?y", `<p>${a("http://foo.com:8080/x?y", "foo.com:8080/x?y")}</p>`],
     ["[http://a.com](http://b.com)", `<p>${a("http://b.com", "http://a.com")}</p>`],
+    ["a@b.com/foo a@b.com/ a@b.com.", `<p>a@b.com/foo a@b.com/ ${a("mailto:a@b.com", "a@b.com")}.</p>`],
     ["http://zulip.testserver/#narrow/x", `<p>${a("#narrow/x", "http://zulip.testserver/#narrow/x")}</p>`],
   ]);
 });
@@ -234,4 +235,19 @@ t.test("[issue 4] tables align their cells and escape them", async (t) => {
   );
   t.match(table, "<strong>x</strong>");
   t.match(table, "&lt;z&gt;");
+});
+
+t.test("[issue 4] in a row of a table, a bar in inline code is code, and nothing of the cell is lost", async (t) => {
+  const body = (rows: string) =>
+    html(rows)
+      .replace(/^.*<tbody>\n|<\/tbody>.*$/gs, "")
+      .replaceAll(/<\/?tr>\n?|\n/g, "");
+  const head = "a | b\n--- | ---\n";
+  t.equal(body(`${head}1 | \`x|y\` z`), "<td>1</td><td><code>x|y</code> z</td>");
+  t.equal(body(`${head}\`\` \`| \`\` | \`||\`|`), "<td><code> `| </code></td><td><code>||</code></td>");
+  t.equal(body(`${head}x \\| y | \`x\\|y\``), "<td>x | y</td><td><code>x|y</code></td>", "an escaped bar is one, too");
+  t.equal(body(`${head}\`x | y\n\`z | w`), "<td>`x</td><td>y</td><td>`z</td><td>w</td>", "code ends with its row");
+  t.match(html("`a|b` | c\n-|-\n1 | 2"), "<th><code>a|b</code></th>\n<th>c</th>");
+  t.equal(html("`a|b`\n-|-"), "<p><code>a|b</code><br>\n-|-</p>", "one cell above two is no table");
+  t.match(html("> * `a|b` | c\n>   -|-\n>   1 | `2|3`"), "<td><code>2|3</code></td>", "wherever it stands");
 });

@@ -42,7 +42,7 @@ const WORD = /\S+/g;
 const OPENING = new Set("'\"(,:<>[{*~|");
 const TRAILING = new Set("!:;?,.'*~");
 const SCHEME_AT = /https?:\/\/(?=[\p{L}\p{N}[_])/iuy;
-const EMAIL_AT = /[a-z0-9._%+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,10}(?![a-z0-9@_-])/iy;
+const EMAIL_AT = /[a-z0-9._%+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,10}(?![a-z0-9@_/-])/iy;
 const DOMAIN_AT = /(?:[\p{L}\p{N}][\p{L}\p{N}-]{0,62}\.){1,10}(\p{L}{2,18})(?![\p{L}\p{N}@_-])/uy;
 
 /** The address to put into `href`, or null when a link must not lead there. The caller escapes it. */
