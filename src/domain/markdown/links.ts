@@ -15,6 +15,8 @@ const SAFE_SCHEMES = new Set(
   ).split(" "),
 );
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
+// Of these, an address without a host leads nowhere.
+const WEB_WITHOUT_HOST = /^(?:https?|ftps?|sftp):(?!\/\/[^/?#])/i;
 const PORT_AT = /:\d{1,5}(?!\d)/y;
 // Controls, spaces of all kinds, and the invisible characters with which an address could hide its true form.
 const UNSAFE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}]/u;
@@ -49,6 +51,11 @@ const DOMAIN_AT = /(?:[\p{L}\p{N}][\p{L}\p{N}-]{0,62}\.){1,10}(\p{L}{2,18})(?![\
 export function safeHref(address: string, realmUrl: string | null): string | null {
   const url = address.trim();
   if (url === "" || UNSAFE_CHARACTERS.test(url)) return null;
+  const href = hrefOf(url, realmUrl);
+  return href === null || WEB_WITHOUT_HOST.test(href) ? null : href;
+}
+
+function hrefOf(url: string, realmUrl: string | null): string | null {
   if (url.startsWith("#")) return url;
   if (url.startsWith("/")) return /^\/[/\\]/.test(url) ? `http:${url.replaceAll("\\", "/")}` : url;
   const scheme = SCHEME.exec(url)?.[1]?.toLowerCase();
