@@ -13,7 +13,7 @@ const server = await startTestServer(t);
 const { owner } = server;
 const administrator = await personOf(server, "administrator", roles.administrator);
 const member = await personOf(server, "member");
-const batch = limits.topic_deletion_batch_messages;
+const batch = limits.topic_deletion_batch_messages_busy;
 const bulk = { client_capabilities: { bulk_message_deletion: true } };
 
 async function fill(by: Client, channelId: number, topic: string, count: number): Promise<number[]> {

@@ -25,7 +25,7 @@ const server = await startTestServer(t);
 const { owner } = server;
 const administrator = await personOf(server, "administrator", roles.administrator);
 const member = await personOf(server, "member");
-const batch = limits.topic_deletion_batch_messages;
+const batch = limits.topic_deletion_batch_messages_busy;
 
 function remove(by: Client, channelId: number | string, topic: string) {
   return by.post(`/streams/${channelId}/delete_topic`, { topic_name: topic });
