@@ -5,6 +5,7 @@ import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
 import { botOf, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { newcomers } from "../support/peopled-server.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
@@ -16,11 +17,7 @@ const path = "/users/me/alert_words";
 const wanted = { event_types: ["alert_words", "message"] };
 const wordMax = limits.alert_word_code_points_max;
 
-let people = 0;
-function anybody(): Promise<Client> {
-  people++;
-  return personOf(server, `somebody${people}x`);
-}
+const anybody = newcomers(server);
 
 function words(...list: readonly string[]) {
   return success({ alert_words: list });

@@ -20,6 +20,7 @@ import {
   success,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { newcomers } from "../support/peopled-server.ts";
 import { animation, fetchPage, longGif, lookAt, picture, pngThatSays, upload } from "../support/pictures.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -32,10 +33,7 @@ const undecodable = refusal("Could not decode image; did you upload an image fil
 const tooLarge = refusal("Image size exceeds limit.");
 
 /** Whoever uploads here is nobody else's business. */
-let count = 0;
-function somebody(): Promise<Client> {
-  return personOf(server, `somebody-${++count}-`);
-}
+const somebody = newcomers(server);
 
 function gravatar(email: string, version: number, size = ""): string {
   const digest = createHash("md5").update(email).digest("hex");

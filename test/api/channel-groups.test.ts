@@ -4,7 +4,6 @@
  */
 import t from "tap";
 import { command } from "../../actors/commands.ts";
-import { roles } from "../../schemas/types.ts";
 import type { Params } from "../support/client.ts";
 import {
   channelSeenBy,
@@ -17,13 +16,10 @@ import {
   systemGroup,
   write,
 } from "../support/conversation.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const moderator = await personOf(server, "moderator", roles.moderator);
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, member, moderator, guest } = await startPeopledServer(t, ["member", "moderator", "guest"]);
 const group = (name: string) => systemGroup(server, `role:${name}`);
 
 let made = 0;

@@ -19,16 +19,13 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { newcomers, startPeopledServer } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
-const former = await personOf(server, "former");
+const { server, owner, member, guest, former } = await startPeopledServer(t, ["member", "guest", "former"]);
 await owner.delete(`/users/${former.userId}`);
 const general = 1;
 const secret = await createChannel(owner, "secret", [owner], { invite_only: true });
@@ -41,11 +38,7 @@ const toChannel = { type: "stream", to: [general], topic: "soup", content: "Is i
 const toPeople = { type: "private", to: [owner.userId, member.userId], topic: "", content: "Hi", timestamp: at + 1 };
 const toNobody = { type: "", to: [], topic: "", content: "Not yet", timestamp: at + 2 };
 
-let people = 0;
-function anybody(): Promise<Client> {
-  people++;
-  return personOf(server, `somebody${people}x`);
-}
+const anybody = newcomers(server);
 
 async function draftsOf(client: Client): Promise<Event[]> {
   return (await client.get("/drafts")).body.drafts;

@@ -7,14 +7,12 @@ import { navigationViewKey } from "../../src/domain/navigation-views.ts";
 import type { Client, Params } from "../support/client.ts";
 import { botOf, type Event, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { newcomers, startPeopledServer } from "../support/peopled-server.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, member, guest } = await startPeopledServer(t, ["member", "guest"]);
 
 const alerted = { fragment: "narrow/is/alerted", is_pinned: true, name: "Alert words" };
 const wanted = { event_types: ["navigation_view", "message"] };
@@ -22,11 +20,7 @@ const noName = refusal("Built-in views cannot have a custom name");
 const exists = refusal("Navigation view already exists.");
 const missing = refusal("Navigation view does not exist.", "NOT_FOUND", 404);
 
-let people = 0;
-function anybody(): Promise<Client> {
-  people++;
-  return personOf(server, `somebody${people}x`);
-}
+const anybody = newcomers(server);
 
 async function viewsOf(client: Client): Promise<Event[]> {
   return (await client.get("/navigation_views")).body.navigation_views;

@@ -5,6 +5,7 @@ import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
 import { botOf, type Event, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { newcomers } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
@@ -21,11 +22,7 @@ const missing = refusal("Saved snippet does not exist.", "NOT_FOUND", 404);
 const titleMax = limits.saved_snippet_title_code_points_max;
 const contentMax = limits.message_code_points_max;
 
-let people = 0;
-function anybody(): Promise<Client> {
-  people++;
-  return personOf(server, `somebody${people}x`);
-}
+const anybody = newcomers(server);
 
 async function snippetsOf(client: Client): Promise<Event[]> {
   return (await client.get("/saved_snippets")).body.saved_snippets;

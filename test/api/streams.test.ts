@@ -13,14 +13,14 @@ import {
   setRealmSettings,
   write,
 } from "../support/conversation.ts";
-import { startTestServer } from "../support/server.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 
-const server = await startTestServer(t);
+const { server, owner, administrator, member, guest } = await startPeopledServer(t, [
+  "administrator",
+  "member",
+  "guest",
+]);
 setRealmSettings(server, { enable_spectator_access: true });
-const { owner } = server;
-const administrator = await personOf(server, "administrator", roles.administrator);
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
 
 const named = (client: Client) => ({ direct_members: [client.userId], direct_subgroups: [] });
 await createChannel(owner, "public", []);

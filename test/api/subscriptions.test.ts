@@ -17,13 +17,10 @@ import {
   success,
   systemGroup,
 } from "../support/conversation.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const other = await personOf(server, "other");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, member, other, guest } = await startPeopledServer(t, ["member", "other", "guest"]);
 
 const path = "/users/me/subscriptions";
 const named = (client: Client) => ({ direct_members: [client.userId], direct_subgroups: [] });

@@ -1,13 +1,10 @@
 /** The permissions of a user group (spec 2.2, 2.5, 4.6; behaviour 3.2 to 3.4, 3.6): both forms of a value, `{new, old}`, who may hold what. */
 import t from "tap";
-import { outcome, personOf, realmOf, refusal, success, systemGroup } from "../support/conversation.ts";
+import { outcome, realmOf, refusal, success, systemGroup } from "../support/conversation.ts";
 import { createGroup, groupSeenBy, people } from "../support/groups.ts";
-import { startTestServer } from "../support/server.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const other = await personOf(server, "other");
+const { server, owner, member, other } = await startPeopledServer(t, ["member", "other"]);
 const group = (name: string) => systemGroup(server, `role:${name}`);
 
 let made = 0;

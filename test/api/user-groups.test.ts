@@ -19,16 +19,14 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { createGroup, groupSeenBy, people } from "../support/groups.ts";
+import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const other = await personOf(server, "other");
-const moderator = await personOf(server, "moderator", roles.moderator);
-const administrator = await personOf(server, "administrator", roles.administrator);
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, member, other, moderator, administrator, guest } = await startPeopledServer(t, [
+  ...everyRole,
+  "other",
+]);
 const bot = await botOf(server, "bot", owner);
 const group = (name: string) => systemGroup(server, `role:${name}`);
 const insufficient = refusal("Insufficient permission");

@@ -1,16 +1,12 @@
 /** Who is told what of custom profile fields and of what people enter in them (OpenAPI, /events), and that events and state agree. */
 import t from "tap";
-import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
-import { type Event, Follower, personOf, setRealmSettings, systemGroup } from "../support/conversation.ts";
+import { type Event, Follower, setRealmSettings, systemGroup } from "../support/conversation.ts";
 import { Mirror, mirroredTypes, pictureOf } from "../support/mirror.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { colours, enter, fieldsSeenBy, fieldTypes, makeField } from "../support/profiles.ts";
-import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, member, guest } = await startPeopledServer(t, ["member", "guest"]);
 const everybody = [owner, member, guest];
 
 /** What each of everybody was told while something happened. */
