@@ -3,6 +3,7 @@
  * GET /get_stream_id, and what an archived channel is to every other operation.
  */
 import t from "tap";
+import { named } from "../support/channels.ts";
 import type { Answer, Client, Params } from "../support/client.ts";
 import {
   botOf,
@@ -24,9 +25,7 @@ const { server, owner, administrator, member, guest, holder } = await startPeopl
   "guest",
   "holder",
 ]);
-const runBy = (client: Client) => ({
-  can_administer_channel_group: { direct_members: [client.userId], direct_subgroups: [] },
-});
+const runBy = (client: Client) => ({ can_administer_channel_group: named(client) });
 
 let made = 0;
 function channel(subscribers: readonly Client[] = [owner], params: Params = {}): Promise<number> {

@@ -9,7 +9,6 @@ import {
   channelSeenBy,
   outcome,
   personOf,
-  plainChannel,
   realmOf,
   refusal,
   setRealmSettings,
@@ -17,6 +16,7 @@ import {
   write,
 } from "../support/conversation.ts";
 import { startPeopledServer } from "../support/peopled-server.ts";
+import { plainChannel } from "../support/plain-channel.ts";
 import { startTestServer } from "../support/server.ts";
 
 const { server, owner, member, moderator, guest } = await startPeopledServer(t, ["member", "moderator", "guest"]);

@@ -2,10 +2,8 @@
 import t from "tap";
 import { removeAllDrafts } from "../../actors/user/drafts.ts";
 import { limits } from "../../schemas/limits.ts";
-import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
-  botOf,
   createChannel,
   type Event,
   Follower,
@@ -19,7 +17,7 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { newcomers, startPeopledServer } from "../support/peopled-server.ts";
+import { newcomers, oneOfEachKind, startPeopledServer } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
@@ -302,15 +300,7 @@ t.test("[spec 2.3] turning synchronization off removes all of a person's drafts,
 });
 
 t.test("[public API, drafts] everybody keeps drafts: guests and bots, too", async (t) => {
-  const everybody: readonly Client[] = [
-    owner,
-    await personOf(server, "administrator", roles.administrator),
-    await personOf(server, "moderator", roles.moderator),
-    member,
-    guest,
-    await botOf(server, "helper", member),
-  ];
-  for (const client of everybody) {
+  for (const client of await oneOfEachKind(server)) {
     const [id = 0] = await keep(client, toNobody);
     t.strictSame(outcome(await client.patch(`/drafts/${id}`, { draft: toPeople })), success(), `${client.userId}`);
     t.ok((await draftsOf(client)).some((draft) => draft.id === id));

@@ -1,6 +1,7 @@
 /** Who may post where (behaviour 5.1, 3.5, 3.8; spec 2.4; D24, S1): the channel's group, private channels, guests, bots, calls to all. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
+import { named } from "../support/channels.ts";
 import type { Client } from "../support/client.ts";
 import {
   botOf,
@@ -23,11 +24,6 @@ const { server, owner, member, other, moderator, guest } = await startPeopledSer
   "guest",
 ]);
 setRealmSettings(server, { enable_spectator_access: true });
-
-const named = (...clients: Client[]) => ({
-  direct_members: clients.map((client) => client.userId),
-  direct_subgroups: [],
-});
 
 function send(by: Client, to: string | number, content = "hi") {
   return by.post("/messages", { type: "channel", to, topic: "t", content });

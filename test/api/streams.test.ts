@@ -1,6 +1,7 @@
 /** GET /streams and the events of a new channel: who may know of it (behaviour 3.8, 2.3; S1), and that nobody is told twice. */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
+import { named } from "../support/channels.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
   channelSeenBy,
@@ -22,7 +23,6 @@ const { server, owner, administrator, member, guest } = await startPeopledServer
 ]);
 setRealmSettings(server, { enable_spectator_access: true });
 
-const named = (client: Client) => ({ direct_members: [client.userId], direct_subgroups: [] });
 await createChannel(owner, "public", []);
 await createChannel(owner, "private joined", [member, guest], { invite_only: true });
 await createChannel(owner, "private foreign", [owner], { invite_only: true });

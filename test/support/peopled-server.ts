@@ -1,7 +1,7 @@
 /** How most tests of the API begin: a server, and people whose names say what they are; and newcomers for tests that share nobody. */
 import { type Role, roles } from "../../schemas/types.ts";
 import type { Client } from "./client.ts";
-import { personOf } from "./conversation.ts";
+import { botOf, personOf } from "./conversation.ts";
 import { startTestServer, type Teardown, type TestServer, type TestServerOptions } from "./server.ts";
 
 /** One person of each role below the owner's. */
@@ -29,4 +29,11 @@ function roleOf(name: string): Role {
 export function newcomers(server: TestServer): () => Promise<Client> {
   let count = 0;
   return () => personOf(server, `somebody${++count}x`);
+}
+
+/** The owner, somebody new of every other role, and a bot: for what everybody has. */
+export async function oneOfEachKind(server: TestServer): Promise<readonly Client[]> {
+  const people: Client[] = [];
+  for (const role of everyRole) people.push(await personOf(server, `one${role}`, roles[role]));
+  return [server.owner, ...people, await botOf(server, "onebot", server.owner)];
 }
