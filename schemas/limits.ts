@@ -182,6 +182,8 @@ export const limits = {
   // Turns and mailboxes
   turn_commands_max: 512,
   turn_budget_ms: 4,
+  /** After so many turns in which nobody asked for anything, long work goes on in large pieces. */
+  quiet_after_turns: 500,
   turn_bytes_budget: 4 * 1024 * 1024,
   turn_bytes_max: 16 * 1024 * 1024,
   queued_commands_max: 20_000,
@@ -235,6 +237,8 @@ export const limits = {
 
   // Topic deletion (spec 4.13)
   topic_deletion_batch_messages: 200,
+  /** While others ask for things: what a post beside a deletion waits for. */
+  topic_deletion_batch_messages_busy: 25,
   topic_deletion_waiters_max: 100,
 
   // Message retention: what one command looks at, and how often (M8)

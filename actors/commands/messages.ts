@@ -1,6 +1,7 @@
 /** What commands carry that change messages after they were posted (actors/commands.ts). Plain data: it is stored (M3). */
 
 import type { ParsedContent } from "../../src/domain/markdown/render.ts";
+import type { TopicToggle } from "../../src/domain/message-rules.ts";
 import type { Answer, Ticket } from "../effects.ts";
 
 export type PropagateMode = "change_one" | "change_later" | "change_all";
@@ -43,6 +44,8 @@ export interface MessageMove {
   readonly target: "free" | "hidden" | "visible";
   readonly notifiesOldThread: boolean;
   readonly notifiesNewThread: boolean;
+  /** What is told of a whole topic that joins another one by being resolved or unresolved. */
+  readonly toggle?: TopicToggle;
   /** How many have gone. */
   readonly count: number;
   /** Told in the answer: files that the request's change of content leaves without a link. */

@@ -20,7 +20,7 @@ import { moveUserTopics } from "../realm/user-topics.ts";
 import { messageRows } from "./content.ts";
 import { flagsLost } from "./flag-holders.ts";
 import type { TopicContext } from "./machine.ts";
-import { moveNotices } from "./move-notices.ts";
+import { arrivalNotices } from "./move-notices.ts";
 import type { PlannedMove } from "./move-plan.ts";
 import { moveEvents } from "./update-events.ts";
 
@@ -86,10 +86,16 @@ export function takeIn(context: TopicContext, asked: Command<"messages.take-in">
   ];
   const count = move.count + messages.length;
   const after = messages.length === 0 ? {} : arrived(context, id, ids);
-  if (!hasMore) return done({}, [...all, ...finished(view, { ...move, count })], after);
+  if (!hasMore)
+    return done({}, [...all, ...finished(view, { ...move, to: presentPlace(context, move), count })], after);
   const to = context.id === null && !isNew ? target : ({ actor: "conversation", id } as const);
   const rest = { ...move, count, afterId: lastSeen };
   return done({}, [...all, effects.tell(command(to, "messages.take-in", rest, null))], after);
+}
+
+/** The topic may have got another name since the move began: it is told there, and people's policies follow it there. */
+function presentPlace({ id, topic }: TopicContext, { to }: MessageMove): MessageMove["to"] {
+  return id === null ? to : { channelId: to.channelId, topic };
 }
 
 interface Batch {
@@ -177,7 +183,7 @@ function finished(view: View, move: MessageMove): Effect[] {
       effects.tell(command({ actor: "realm" }, "channel.find-first-message", { channelId }, null)),
     ),
     ...(move.isWhole ? moveUserTopics(view, { from, to, isMerge: move.target !== "free" }) : []),
-    ...(move.count === 0 ? [] : moveNotices(view, move)),
+    ...(move.count === 0 ? [] : arrivalNotices(view, move)),
     moveEnd(move),
   ];
 }

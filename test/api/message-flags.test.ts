@@ -231,3 +231,27 @@ t.test("[S3] more than 5,000 messages around an anchor are cut, not refused", as
   });
   t.match(answer.body, { result: "success", processed_count: 1, updated_count: 1 });
 });
+
+t.test(
+  "[openapi update_message_flags] each message that is marked as unread has its details, also when told late",
+  async (t) => {
+    const [gone, kept] = [await anna.say(kitchen, "late", "one"), await anna.say(kitchen, "late", "two")];
+    await flag(bert, "add", "read", [gone, kept]);
+    const late = await follow(bert);
+    await flag(bert, "remove", "read", [gone, kept]);
+    const alone = await follow(bert);
+    await flag(bert, "add", "read", [gone]);
+    await flag(bert, "remove", "read", [gone]);
+    await anna.delete(`/messages/${gone}`);
+    const unreading = async (follower: Follower) =>
+      (await told(follower)).flatMap(({ op, messages, message_details }) =>
+        op === "remove" ? [[messages, Object.keys(message_details)]] : [],
+      );
+    t.strictSame(
+      await unreading(late),
+      [[[kept], [`${kept}`]]],
+      "what was deleted since has no place, and is not named",
+    );
+    t.strictSame(await unreading(alone), []);
+  },
+);

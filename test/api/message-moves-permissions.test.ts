@@ -210,6 +210,11 @@ t.test(
       outcome(await move(member, fresh[1] ?? 0, { topic: "t2", propagate_mode: "change_all" })),
       exceeded(2, 3, fresh[0] ?? 0),
     );
+    t.strictSame(
+      outcome(await move(member, fresh[1] ?? 0, { topic: "T" })),
+      exceeded(2, 3, fresh[0] ?? 0),
+      "another spelling would be the old message's, too",
+    );
     t.equal((await move(member, fresh[0] ?? 0, { topic: "t2", propagate_mode: "change_later" })).status, 200);
     t.strictSame(await idsOf(member, 1, "t2"), fresh);
     t.equal(

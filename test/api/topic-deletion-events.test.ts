@@ -9,7 +9,7 @@ import { createChannel, type Event, Follower, personOf } from "../support/conver
 import { startPeopledServer } from "../support/peopled-server.ts";
 
 const { server, owner, administrator, member } = await startPeopledServer(t, ["administrator", "member"]);
-const batch = limits.topic_deletion_batch_messages;
+const batch = limits.topic_deletion_batch_messages_busy;
 const bulk = { client_capabilities: { bulk_message_deletion: true } };
 
 async function fill(by: Client, channelId: number, topic: string, count: number): Promise<number[]> {

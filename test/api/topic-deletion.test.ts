@@ -23,7 +23,7 @@ import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
 const { server, owner, administrator, member } = await startPeopledServer(t, ["administrator", "member"]);
-const batch = limits.topic_deletion_batch_messages;
+const batch = limits.topic_deletion_batch_messages_busy;
 
 function remove(by: Client, channelId: number | string, topic: string) {
   return by.post(`/streams/${channelId}/delete_topic`, { topic_name: topic });

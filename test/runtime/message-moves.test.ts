@@ -143,7 +143,7 @@ t.test(
     for (const what of ["rename", "delete"] as const) {
       const { bench, ids, to } = await prepare(t);
       const [first = 0] = [answerOf(await bench.ask(commands.post("new", "here first", 2, to)))["id"] as number];
-      const wish = { ...everything, channelId: to, topic: "new" };
+      const wish = { ...everything, channelId: to, topic: "new", notifiesNewThread: what === "rename" };
       const result = await runToAnswer(bench.ask(editCommand(ids[0] ?? 0, wish)), (turns) => {
         if (turns !== 2) return;
         if (what === "rename") void bench.ask(editCommand(first, { ...everything, topic: "newer" }));
@@ -154,11 +154,11 @@ t.test(
       const all = [...idsOf(bench, "new", to), ...idsOf(bench, "newer", to)];
       const left = rowsOf(bench.environment, "messages").map(({ id }) => id);
       t.strictSame(all, left, "nothing is elsewhere");
-      if (what === "rename")
-        t.strictSame(
-          idsOf(bench, "newer", to),
-          [...ids, first].sort((a, b) => a - b),
-        );
+      if (what === "rename") {
+        const notice = left.at(-1) ?? 0;
+        t.strictSame(idsOf(bench, "newer", to), [...ids, first, notice], "the notice, too: no topic of the old name");
+        t.match(bench.realm.view.row("messages", notice)?.content, /messages were moved here/);
+      }
       audit(t, bench);
     }
   },
