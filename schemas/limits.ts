@@ -200,6 +200,8 @@ export const limits = {
   /** People with a policy for one topic, kept in memory for the next post. */
   topic_policies_kept_max: 100,
   cached_messages_characters_max: 32 * 1024 * 1024,
+  /** Counted for each beside its texts: its other fields, and what is derived from it. */
+  cached_message_characters_beside: 1150,
   timer_sleep_ms_max: 60_000,
   counter_lease_positions: 100_000,
 

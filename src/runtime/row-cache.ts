@@ -31,17 +31,14 @@ const smallTables: readonly TableName[] = [
   "mutedUsers",
 ];
 
-/** Beside their texts, and for what is derived from them. */
-const charactersPerMessage = 1000;
-
 export class RowCache {
   readonly #tables: ReadonlyMap<TableName, LRUCache<Name, Kept>>;
   readonly #messages = new LRUCache<Name, Kept>({
     maxSize: limits.cached_messages_characters_max,
     sizeCalculation: (row) => {
-      if (row === absent) return charactersPerMessage;
+      if (row === absent) return limits.cached_message_characters_beside;
       const { content, rendered } = row as MessageRecord;
-      return 2 * (content.length + rendered.length) + charactersPerMessage;
+      return 2 * (content.length + rendered.length) + limits.cached_message_characters_beside;
     },
   });
 

@@ -109,7 +109,8 @@ t.test(
         return row(id);
       });
     // Twice its texts and a little: four million characters each.
-    const fitting = Math.floor(limits.cached_messages_characters_max / (4 * text.length + 1000));
+    const counted = 4 * text.length + limits.cached_message_characters_beside;
+    const fitting = Math.floor(limits.cached_messages_characters_max / counted);
     for (let id = 1; id <= fitting; id++) read(id);
     for (let id = 1; id <= fitting; id++) read(id);
     t.equal(reads, fitting, "as many as fit are kept");

@@ -3,11 +3,10 @@
  * compared with the one that the same data takes in a server that has just been started: what is more is a leak.
  */
 import { rmSync } from "node:fs";
-import { setFlagsFromString } from "node:v8";
-import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { endpoints } from "../../schemas/index.ts";
 import { bugLog } from "../support/bug-log.ts";
+import { heapMib } from "../support/heap.ts";
 import { startTestServer, type Teardown, temporaryFolder } from "../support/server.ts";
 import { Crew } from "./crew.ts";
 import { type Input, inputsFor } from "./inputs.ts";
@@ -19,15 +18,6 @@ import { bytesOf, Lane } from "./wire.ts";
 
 const lanesCount = 16;
 const faultsMax = 10;
-
-setFlagsFromString("--expose-gc");
-const collect = runInNewContext("gc") as () => void;
-
-function heapMib(): number {
-  collect();
-  collect();
-  return process.memoryUsage().heapUsed / 2 ** 20;
-}
 
 const methods = new Map(endpoints.map(({ operationId, method }) => [operationId, method as string]));
 

@@ -1,14 +1,17 @@
 /**
- * Half load for a while: first a short burst says what the server can do here and now, then half of that arrives evenly, of the
- * things that people do most. Memory is the server process's own, as the system counts it.
+ * Half load for a while: what is bounded is filled first, so that what grows then is not a cache; a short burst says what the server can
+ * do here and now, then half of that arrives evenly, of the things that people do most.
  */
-import { readFileSync } from "node:fs";
+import { limits } from "../../schemas/limits.ts";
 import type { Answer, Client } from "../support/client.ts";
 import { percentile, reportOf, type Sample, type SoakReport } from "./measures.ts";
+import type { Memory } from "./memory.ts";
 
 export interface SoakOptions {
   readonly owner: Client;
-  readonly pid: number;
+  readonly memory: () => Promise<Memory>;
+  /** Messages that are posted and read before anything is measured. */
+  readonly filling: number;
   /** Requests of the burst. */
   readonly burst: number;
   /** null: as many requests as `requests` says, as quick as they go. */
@@ -19,6 +22,8 @@ export interface SoakOptions {
 }
 
 const lanes = 16;
+/** With more at a time, more share a flush. */
+const fillingLanes = 64;
 
 /** Mostly reading, some writing: by turns. */
 const deeds: readonly ((client: Client, turn: number) => Promise<Answer>)[] = [
@@ -38,13 +43,24 @@ function near(turn: number): readonly object[] {
   ];
 }
 
-function rssMib(pid: number): number {
-  const line = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"));
-  return Number(line?.[1] ?? 0) / 1024;
+/** Afterwards the newest messages are those that were read last. */
+async function fill(owner: Client, messages: number): Promise<void> {
+  let left = messages;
+  const post = deeds[0];
+  const lane = async () => {
+    while (left-- > 0) await post?.(owner, left);
+  };
+  await Promise.all(Array.from({ length: fillingLanes }, lane));
+  let anchor = "newest";
+  for (let read = 0; read < messages; read += limits.messages_per_fetch_max) {
+    const page = { anchor, include_anchor: false, num_before: limits.messages_per_fetch_max, num_after: 0 };
+    const { body } = await owner.get("/messages", page);
+    anchor = String(body.messages[0]?.id ?? anchor);
+  }
 }
 
 export async function soak(options: SoakOptions): Promise<SoakReport> {
-  const { owner, pid, minutes } = options;
+  const { owner, minutes } = options;
   let turn = 0;
   let refused = 0;
   const latencies: number[] = [];
@@ -62,6 +78,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     };
     await Promise.all(Array.from({ length: lanes }, lane));
   };
+  await fill(owner, options.filling);
   await burst(options.burst);
   const begun = performance.now();
   await burst(options.burst);
@@ -80,10 +97,13 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     const one: Promise<void> = act().finally(() => pending.delete(one));
     pending.add(one);
     if ((sent + 1) % Math.ceil(count / options.samples) !== 0) continue;
+    // What is under way is not what is kept.
+    await Promise.all(pending);
     const taken = latencies.splice(0);
     const sample = {
       atS: (performance.now() - started) / 1000,
-      rssMib: rssMib(pid),
+      requests: sent + 1,
+      ...(await options.memory()),
       p50Ms: percentile(taken, 0.5),
       p99Ms: percentile(taken, 0.99),
     };

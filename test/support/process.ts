@@ -41,6 +41,7 @@ export class Program {
     });
     this.#child.stderr.setEncoding("utf8").on("data", (text: string) => {
       this.stderr += text;
+      this.#waiter?.();
     });
     this.exited = once(this.#child, "close").then(([code, signal]: unknown[]) => {
       this.#isOver = true;
@@ -66,9 +67,18 @@ export class Program {
   }
 
   /** The first match in what it printed, past or future. @throws Error when the process ends without it */
-  async printed(pattern: RegExp): Promise<RegExpExecArray> {
+  printed(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#found(pattern, () => this.stdout);
+  }
+
+  /** The same for its standard error. */
+  complained(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#found(pattern, () => this.stderr);
+  }
+
+  async #found(pattern: RegExp, text: () => string): Promise<RegExpExecArray> {
     for (;;) {
-      const match = pattern.exec(this.stdout);
+      const match = pattern.exec(text());
       if (match !== null) return match;
       if (this.#isOver) throw new Error(`it ended without ${pattern}: ${this.stdout}${this.stderr}`);
       await new Promise<void>((resolve) => {
