@@ -1,6 +1,6 @@
 /**
- * The realm's line of commands: first come, first served, whoever tells goes to its back (M7). With the disk nearly full, what
- * the server itself wants to write is held, and stands in front again when there is space (M5).
+ * The realm's line of commands: first come, first served, whoever tells goes to its back (M7); only the rest of a command goes
+ * first. With the disk nearly full, what the server itself wants to write is held, and stands in front again when there is space (M5).
  */
 
 import type { Command } from "../../actors/commands.ts";
@@ -28,10 +28,10 @@ export class Line {
     this.#entries.push(entry);
   }
 
-  /** The first `count` are done; `retry` has to be tried again before everything else. */
-  advance(count: number, retry: Entry | null): void {
+  /** The first `count` are done; `first` comes before everything else. */
+  advance(count: number, first: Entry | null): void {
     const left = this.#entries.slice(count);
-    this.#entries = retry === null ? left : [retry, ...left];
+    this.#entries = first === null ? left : [first, ...left];
   }
 
   /** Takes what would write out of the line: askers are told by `refuse`, the server's own commands are held. */

@@ -1,7 +1,8 @@
 /** Many runs, and what they came to: whether they were about anything (every fault, every type of command), and how fast. */
 import { commandTypes } from "./catalogue.ts";
+import { storeFaults } from "./fault-plan.ts";
 import type { Breakage } from "./machine.ts";
-import { type FaultKind, type RunResult, Simulation, storeFaults, worldFaults } from "./simulation.ts";
+import { type FaultKind, type RunResult, Simulation, worldFaults } from "./simulation.ts";
 import type { Template } from "./template.ts";
 
 export class Campaign {

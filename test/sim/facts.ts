@@ -40,6 +40,10 @@ function forgetsChannel(channelId: number): Consequence {
   return { claims: [], forgets: (key, replica) => isOfMessage(key) && isThere(key, replica) };
 }
 
+function forgetsStars(callerId: number | null): Consequence {
+  return { claims: [], forgets: ([kind, , userId]) => kind === "star" && userId === callerId };
+}
+
 function isOfMessage([kind]: readonly (string | number)[]): boolean {
   return kind === "content" || kind === "star" || kind === "reaction";
 }
@@ -67,8 +71,9 @@ const readers: Reader = {
   "topic-deletion.request": ({ to }) => forgetsChannel(to.actor === "topic-deletion" ? to.channelId : 0),
   "message-flags.update": ({ params, callerId }) =>
     params.flag !== starred || !params.mustReachAll
-      ? { claims: [], forgets: ([kind, , userId]) => kind === "star" && userId === callerId }
+      ? forgetsStars(callerId)
       : { claims: params.messageIds.map((id) => ({ key: ["star", id, callerId ?? 0], value: params.op === "add" })) },
+  "message-flags.continue": ({ callerId }) => forgetsStars(callerId),
   "reaction.add": reaction,
   "reaction.remove": reaction,
   "user.change-settings": ({ params, callerId }) => ({

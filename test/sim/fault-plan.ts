@@ -2,6 +2,15 @@
 import type { FaultPlan, StoreFault } from "./faulty-store.ts";
 import type { Random } from "./random.ts";
 
+export const storeFaults = [
+  "crash before commit",
+  "crash after commit",
+  "crash between rows",
+  "failed commit",
+  "slow flush",
+  "clock set back",
+] as const satisfies readonly StoreFault["kind"][];
+
 const hourMs = 60 * 60 * 1000;
 
 /** Of a thousand transactions. */

@@ -21,6 +21,7 @@ import { Random } from "./random.ts";
 import { Reads } from "./reads.ts";
 import { Replica } from "./replica.ts";
 import { Sight } from "./sight.ts";
+import { slowDays, slowLookMs } from "./sim-clock.ts";
 import { World } from "./world.ts";
 
 /** Faults that are not the store's. */
@@ -29,18 +30,11 @@ export const worldFaults = [
   "restart",
   "full disk",
   "slow machine",
+  "turns of one command",
   "lost network",
   "stalled reader",
   ...outsideFaults,
 ] as const;
-export const storeFaults = [
-  "crash before commit",
-  "crash after commit",
-  "crash between rows",
-  "failed commit",
-  "slow flush",
-  "clock set back",
-] as const satisfies readonly StoreFault["kind"][];
 export type FaultKind = (typeof worldFaults)[number] | StoreFault["kind"];
 
 export interface RunOptions {
@@ -78,6 +72,7 @@ const remembered_max = 20;
 export class Simulation {
   readonly #options: RunOptions;
   readonly #random: Random;
+  readonly #lookMs: number;
   readonly #replica: Replica;
   readonly #auditor: Auditor;
   readonly #world: World;
@@ -101,6 +96,8 @@ export class Simulation {
   constructor(options: RunOptions) {
     this.#options = options;
     this.#random = new Random(options.seed);
+    this.#lookMs = this.#random.chance(slowDays) ? slowLookMs : 0;
+    if (this.#lookMs > 0) this.#met("turns of one command");
     const disk = openEnvironment(options.folder);
     this.#replica = Replica.of(disk);
     void disk.close();
@@ -118,6 +115,7 @@ export class Simulation {
     this.#machine = new Machine({
       folder: options.folder,
       startedAt: startedAt + 60_000,
+      lookMs: this.#lookMs,
       replica: this.#replica,
       plan: this.#plan,
       breakage: options.breakage ?? {},
@@ -244,7 +242,7 @@ export class Simulation {
         return;
       case 2:
         this.#met("slow machine");
-        clock.lookMs = this.#random.pick([0, 1, 5]);
+        clock.lookMs = Math.max(this.#lookMs, this.#random.pick([0, 1, slowLookMs]));
         return;
       case 3:
         clock.wallOffsetMs = 0;
