@@ -3,6 +3,7 @@
  * subscriptions, snippets. A change whose request was never answered leaves two possible values; the first look decides.
  */
 import type { Command, CommandType } from "../../actors/commands.ts";
+import { hasTrait } from "../../schemas/message-traits.ts";
 import { personalFlags } from "../../schemas/records/read-state.ts";
 import type { Replica } from "./replica.ts";
 
@@ -149,6 +150,11 @@ function actual([kind, one, other]: readonly (string | number)[], replica: Repli
   }
 }
 
+/** A star ends where its holder cannot see the message: perhaps in the channel to which it was moved. */
+function wentElsewhere([kind, messageId]: readonly (string | number)[], replica: Replica): boolean {
+  return kind === "star" && hasTrait(replica.get("messages", messageId)?.traits ?? 0, "changedChannel");
+}
+
 function reacted([, messageId, userId, name]: readonly (string | number)[], replica: Replica): boolean {
   return replica.keys("reactions").some((key) => {
     const [id, who] = key as [number, number, string];
@@ -203,7 +209,7 @@ export class Facts {
       this.#checked++;
       const { key, values } = fact;
       const value = key[0] === "reaction" ? reacted(key, this.#replica) : actual(key, this.#replica);
-      if (values.includes(value)) fact.values = [value];
+      if (values.includes(value) || (value === false && wentElsewhere(key, this.#replica))) fact.values = [value];
       else
         found.push(`[M1] ${key.join(" ")} was acknowledged as ${JSON.stringify(values)}, is ${JSON.stringify(value)}`);
     }
