@@ -38,6 +38,10 @@ export const errorCodes = {
   CHANNEL_ALREADY_EXISTS: { status: 409, meaning: "The channel name is in use (`channel_name`)." },
   STREAM_DOES_NOT_EXIST: { status: 400, meaning: "No such channel for this caller (`stream` or `stream_id`)." },
   STREAM_WILDCARD_MENTION_NOT_ALLOWED: { status: 400, meaning: "The sender may not mention a whole large channel." },
+  TOPIC_WILDCARD_MENTION_NOT_ALLOWED: {
+    status: 400,
+    meaning: "The sender may not mention everybody in a topic where many have written.",
+  },
   MOVE_MESSAGES_TIME_LIMIT_EXCEEDED: {
     status: 400,
     meaning:
@@ -153,6 +157,11 @@ export const refuse = {
     refusal(
       "STREAM_WILDCARD_MENTION_NOT_ALLOWED",
       "You do not have permission to use channel wildcard mentions in this channel.",
+    ),
+  topicWildcardNotAllowed: () =>
+    refusal(
+      "TOPIC_WILDCARD_MENTION_NOT_ALLOWED",
+      "You do not have permission to use topic wildcard mentions in this topic.",
     ),
   moveTimeLimitExceeded: (firstId: number | null, allowed: number, total: number) =>
     refusal(

@@ -17,6 +17,8 @@ export const limits = {
   idempotency_answer_bytes_max: 64 * 1024,
   idempotency_waiters_max: 100,
   idempotency_kept_ms: 24 * 60 * 60 * 1000,
+  /** Of a request's head, which uWebSockets.js refuses by itself when it is larger; `start.mjs` sets it. */
+  http_head_bytes_max: 32 * 1024,
   path_bytes_max: 4096,
   url_query_bytes_max: 16 * 1024,
 
@@ -182,6 +184,8 @@ export const limits = {
   // Turns and mailboxes
   turn_commands_max: 512,
   turn_budget_ms: 4,
+  /** After so many turns in which nobody asked for anything, long work goes on in large pieces. */
+  quiet_after_turns: 500,
   turn_bytes_budget: 4 * 1024 * 1024,
   turn_bytes_max: 16 * 1024 * 1024,
   queued_commands_max: 20_000,
@@ -235,6 +239,8 @@ export const limits = {
 
   // Topic deletion (spec 4.13)
   topic_deletion_batch_messages: 200,
+  /** While others ask for things: what a post beside a deletion waits for. */
+  topic_deletion_batch_messages_busy: 25,
   topic_deletion_waiters_max: 100,
 
   // Message retention: what one command looks at, and how often (M8)
@@ -375,6 +381,10 @@ relate(limits.move_batch_messages <= limits.event_ids_per_piece_max, "the ids of
 relate(
   limits.drain_batches_max * limits.drain_pause_ms < limits.shutdown_ms_max / 2,
   "as many sockets as there may be are told in the time that a stop has",
+);
+relate(
+  limits.path_bytes_max + limits.url_query_bytes_max + 12 * 1024 <= limits.http_head_bytes_max,
+  "what is over the bounds of a request line is refused in the envelope, whatever headers a browser sends",
 );
 relate(limits.heartbeat_ms_min < limits.heartbeat_ms_max, "heartbeat window");
 relate(limits.message_code_points_max * 4 < limits.body_bytes_max, "a longest message fits into a body");

@@ -28,6 +28,7 @@ export const updateMessage = defineEndpoint({
     "MOVE_MESSAGES_TIME_LIMIT_EXCEEDED",
     "REQUEST_CONFUSING_VAR",
     "STREAM_WILDCARD_MENTION_NOT_ALLOWED",
+    "TOPIC_WILDCARD_MENTION_NOT_ALLOWED",
   ],
 });
 

@@ -58,7 +58,12 @@ export const sendMessage = defineEndpoint({
     /** The sender's policy for the topic, if sending has changed it (OpenAPI, send-message): unmuted or followed. */
     automatic_new_visibility_policy: Type.Optional(Type.Enum([2, 3])),
   },
-  errors: ["STREAM_DOES_NOT_EXIST", "REQUEST_CONFUSING_VAR", "STREAM_WILDCARD_MENTION_NOT_ALLOWED"],
+  errors: [
+    "STREAM_DOES_NOT_EXIST",
+    "REQUEST_CONFUSING_VAR",
+    "STREAM_WILDCARD_MENTION_NOT_ALLOWED",
+    "TOPIC_WILDCARD_MENTION_NOT_ALLOWED",
+  ],
 });
 
 /** How many are given at most is a rule about the sum, with a message of its own. */

@@ -51,7 +51,7 @@ export const createScheduledMessage = defineEndpoint({
     read_by_sender: Type.Optional(Type.Boolean()),
   },
   ok: { scheduled_message_id: Id },
-  errors: ["STREAM_DOES_NOT_EXIST", "STREAM_WILDCARD_MENTION_NOT_ALLOWED"],
+  errors: ["STREAM_DOES_NOT_EXIST", "STREAM_WILDCARD_MENTION_NOT_ALLOWED", "TOPIC_WILDCARD_MENTION_NOT_ALLOWED"],
 });
 
 export const updateScheduledMessage = defineEndpoint({
@@ -70,7 +70,12 @@ export const updateScheduledMessage = defineEndpoint({
     scheduled_delivery_timestamp: Type.Optional(DeliveryTime),
   },
   ok: {},
-  errors: ["NOT_FOUND", "STREAM_DOES_NOT_EXIST", "STREAM_WILDCARD_MENTION_NOT_ALLOWED"],
+  errors: [
+    "NOT_FOUND",
+    "STREAM_DOES_NOT_EXIST",
+    "STREAM_WILDCARD_MENTION_NOT_ALLOWED",
+    "TOPIC_WILDCARD_MENTION_NOT_ALLOWED",
+  ],
 });
 
 export const deleteScheduledMessage = defineEndpoint({

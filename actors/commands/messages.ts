@@ -1,6 +1,7 @@
 /** What commands carry that change messages after they were posted (actors/commands.ts). Plain data: it is stored (M3). */
 
 import type { ParsedContent } from "../../src/domain/markdown/render.ts";
+import type { TopicToggle } from "../../src/domain/message-rules.ts";
 import type { Answer, Ticket } from "../effects.ts";
 
 export type PropagateMode = "change_one" | "change_later" | "change_all";
@@ -25,7 +26,8 @@ interface MovePlace {
 export interface BegunBatch {
   /** Of the conversation that they go to. */
   readonly conversationId: number;
-  readonly messages: number;
+  /** The last message of it. */
+  readonly upToId: number;
   /** Who comes next has a higher id. */
   readonly afterUserId: number;
 }
@@ -52,6 +54,8 @@ export interface MessageMove {
   readonly target: "free" | "hidden" | "visible";
   readonly notifiesOldThread: boolean;
   readonly notifiesNewThread: boolean;
+  /** What is told of a whole topic that joins another one by being resolved or unresolved. */
+  readonly toggle?: TopicToggle;
   /** How many have gone. */
   readonly count: number;
   /** Of the batch that goes next, once people's read state has begun to go ahead of it. */

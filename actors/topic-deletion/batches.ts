@@ -56,10 +56,12 @@ export function continueDeletion(
   if (context.boot !== view.counter("boot")) return done({}, [], { waiters: [] });
   if (hasAnotherName(view, target, context.conversationId)) return complete(context, []);
 
-  const newest = newestMessages(view, context.conversationId, context.highWaterId);
+  const size = view.isQuiet ? limits.topic_deletion_batch_messages : limits.topic_deletion_batch_messages_busy;
+  // One more than a batch, to know if any is left.
+  const newest = newestMessages(view, context.conversationId, context.highWaterId, size + 1);
   // A move that has been accepted is not overtaken: what it takes out survives.
   const isBeingMoved = (view.row("conversations", context.conversationId)?.movingId ?? null) !== null;
-  const batch = isBeingMoved ? [] : newest.slice(0, limits.topic_deletion_batch_messages);
+  const batch = isBeingMoved ? [] : newest.slice(0, size);
   const hasMore = newest.length > batch.length;
   const all = batch.length === 0 ? [] : batchEffects(view, context, channel, target.topic, batch);
   if (!hasMore) return complete(context, all);
@@ -92,13 +94,13 @@ export function abandonDeletion(
   return done({}, replies, { waiters: [] });
 }
 
-/** The newest messages up to the high-water id, newest first; one more than a batch, to know if any is left. */
-function newestMessages(view: View, conversationId: number, highWaterId: number): Doomed[] {
+/** The newest messages up to the high-water id, newest first. */
+function newestMessages(view: View, conversationId: number, highWaterId: number, limit: number): Doomed[] {
   const rows = view.rows("conversationMessages", {
     start: [conversationId, highWaterId],
     end: [conversationId],
     reverse: true,
-    limit: limits.topic_deletion_batch_messages + 1,
+    limit,
   });
   return rows.map(({ key, row }) => ({ id: key[1], traits: row.traits }));
 }

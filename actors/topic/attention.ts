@@ -17,7 +17,10 @@ export interface Written {
 /** null: nobody's, as for nearly every message. */
 export function attentionOf(view: View, written: Written): MessageAttentionRecord | null {
   const alertedUserIds = alerted(view, written);
-  const participantIds = written.mentionsTopic ? participants(view, written) : [];
+  const { senderId, conversationId } = written;
+  const participantIds = written.mentionsTopic
+    ? [...participants(view, conversationId).add(senderId)].sort((a, b) => a - b)
+    : [];
   return alertedUserIds.length + participantIds.length === 0 ? null : { alertedUserIds, participantIds };
 }
 
@@ -50,9 +53,9 @@ function isAlertedByWhatIsShown(
   return alertedByIt.has(userId);
 }
 
-/** Who had written in the topic, as far back as is looked, and who writes now. */
-function participants(view: View, { senderId, conversationId }: Written): number[] {
-  const senders = new Set([senderId]);
+/** Ids of those who have written in the topic, as far back as is looked. @param conversationId null: it has no message yet */
+export function participants(view: View, conversationId: number | null): Set<number> {
+  const senders = new Set<number>();
   const limit = limits.topic_participants_scanned_max;
   const range = {
     start: [conversationId ?? 0, Number.MAX_SAFE_INTEGER],
@@ -61,5 +64,5 @@ function participants(view: View, { senderId, conversationId }: Written): number
     limit,
   };
   for (const { row } of view.rows("conversationMessages", range)) senders.add(row.senderId);
-  return [...senders].sort((a, b) => a - b);
+  return senders;
 }

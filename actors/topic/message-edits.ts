@@ -5,6 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
+import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait, type MessageTrait } from "../../schemas/message-traits.ts";
 import type { MessageAttentionRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
@@ -34,13 +35,14 @@ import { attentionOf } from "./attention.ts";
 import { contentFields, messageRows } from "./content.ts";
 import type { TopicContext } from "./machine.ts";
 import { placeOf } from "./message-deletion.ts";
-import { checkTopicPolicy, mayMentionEverybody } from "./messages.ts";
+import { checkTopicPolicy } from "./messages.ts";
 import { rememberMentioned } from "./missed-messages.ts";
 import { checkMoveLimit, planMove } from "./move-plan.ts";
 import { answerOf, startMove } from "./moves.ts";
 import { renameTopic } from "./renames.ts";
 import { refileMessage } from "./search.ts";
 import { type MessageUpdate, updateEvent } from "./update-events.ts";
+import { checkWildcards } from "./wildcards.ts";
 
 export function editMessage(context: TopicContext, asked: Command<"message.edit">, view: View): Outcome<TopicContext> {
   const caller = callerOf(asked, view);
@@ -87,10 +89,11 @@ function readEdit(context: TopicContext, params: MessageEdit, view: View, asking
   if (refusedTopic !== null) return refusedTopic;
   const rendered =
     params.content === null ? null : resolveContent(params.content.parsed, mentionResolver(view, caller));
-  if (rendered?.hasChannelWildcard === true && channel !== null && !mayMentionEverybody(view, caller, channel)) {
-    return refuse.channelWildcardNotAllowed();
-  }
-  const refusedMention = rendered === null ? null : checkGroupMentions(view, rendered);
+  const refusedWildcard =
+    rendered === null || channel === null
+      ? null
+      : checkWildcards(view, caller, { rendered, channel, conversationId: context.id });
+  const refusedMention = refusedWildcard ?? (rendered === null ? null : checkGroupMentions(view, rendered));
   if (refusedMention !== null) return refusedMention;
   const refusedMove = move === null ? null : checkMove(context, view, asking, move, params);
   return refusedMove ?? { ...asking, rendered, text: params.content?.text ?? message.content, move };
@@ -146,7 +149,7 @@ function readMove(
   const cut = topic === null ? context.topic : cutTopic(topic);
   const refused = checkTopicPolicy(view, to, cut);
   if (refused !== null) return refused;
-  const toggle = topic === null ? "none" : topicToggle(context.topic, topic, cut);
+  const toggle = topic === null ? "none" : topicToggle(context.topic, cut);
   return { from: channel, to, topic: cut, toggle, isTopicChanged: topic !== null };
 }
 
@@ -159,11 +162,17 @@ function checkMove(
 ): Refusal | null {
   const refused = checkChannelMove(view, caller, message, move);
   if (refused !== null) return refused;
-  const refusedAge = params.propagateMode === "change_all" ? checkMoveLimit(view, caller, move, context.id ?? 0) : null;
+  // Another spelling is the whole topic's, whichever message was named.
+  const isOfWhole = params.propagateMode === "change_all" || isRespelling(context, move);
+  const refusedAge = isOfWhole ? checkMoveLimit(view, caller, move, context.id ?? 0) : null;
   if (refusedAge !== null) return refusedAge;
   return context.movingId === null
     ? null
     : refuse.badRequest("Messages of this topic are being moved. Please try again later.");
+}
+
+function isRespelling(context: TopicContext, { from, to, topic }: CheckedMove): boolean {
+  return from.id === to.id && fold(topic) === fold(context.topic);
 }
 
 function editContent(context: TopicContext, edit: CheckedEdit, view: View): Outcome<TopicContext> {
@@ -287,11 +296,18 @@ function moveMessages(
     to: checked.to,
     topic: checked.topic,
   });
-  const move = { ...planned, detachedUploads: links.detached };
   const update = contentUpdate(edit);
-  const content = [...contentEffects(context, view, edit, move.moveId), ...links.effects];
+  const content = [...contentEffects(context, view, edit, planned.moveId), ...links.effects];
+  // A toggle and a change of content in one request: the notice would tell half of it.
+  const toggle = content.length === 0 ? checked.toggle : "none";
+  const isToggle = checked.toggle !== "none" && planned.isWhole && checked.from.id === checked.to.id;
+  const move = {
+    ...planned,
+    detachedUploads: links.detached,
+    ...(isToggle ? { toggle, notifiesNewThread: false } : {}),
+  };
   if (move.isRename) {
-    return renameTopic(context, view, move, { toggle: checked.toggle, content, update: update?.content ?? {} });
+    return renameTopic(context, view, move, { content, update: update?.content ?? {} });
   }
   const told =
     update === null

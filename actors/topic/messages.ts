@@ -8,7 +8,7 @@ import { resolveContent } from "../../src/domain/markdown/resolve.ts";
 import { mentionResolver } from "../../src/domain/mention-resolver.ts";
 import { channelIndexRow, indexRow } from "../../src/domain/message-index.ts";
 import { mayPost } from "../../src/domain/message-rules.ts";
-import { hasMetadataAccess, hasRealmPermission, isGuest } from "../../src/domain/permissions.ts";
+import { hasMetadataAccess, isGuest } from "../../src/domain/permissions.ts";
 import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { emptyTopicName } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
@@ -27,6 +27,7 @@ import { checkDirectRecipients, checkInitiator } from "./direct-access.ts";
 import type { TopicContext } from "./machine.ts";
 import { consequencesOf } from "./post-consequences.ts";
 import { isSubscribedOrBot } from "./posting-access.ts";
+import { checkWildcards } from "./wildcards.ts";
 
 export function postMessage(context: TopicContext, asked: Command<"message.post">, view: View): Outcome<TopicContext> {
   const outcome = post(context, asked, view);
@@ -55,10 +56,8 @@ function postToChannel(
   const refused = checkPostingToChannel(view, sender, channel, context.topic);
   if (refused !== null) return refused;
   const rendered = resolveContent(asked.params.parsed, mentionResolver(view, speaker(asked, view, sender)));
-  if (rendered.hasChannelWildcard && !mayMentionEverybody(view, sender, channel)) {
-    return refuse.channelWildcardNotAllowed();
-  }
-  const forbidden = checkGroupMentions(view, rendered);
+  const wildcards = { rendered, channel, conversationId: context.id };
+  const forbidden = checkWildcards(view, sender, wildcards) ?? checkGroupMentions(view, rendered);
   if (forbidden !== null) return forbidden;
   const post = writeMessage(context, asked, view, sender, rendered);
   const { topic, userIds } = context;
@@ -121,16 +120,6 @@ export function checkTopicPolicy(view: View, channel: ChannelRecord, topic: stri
     return refuse.emptyTopicNotAllowed(name);
   }
   return null;
-}
-
-/** Small channels may be called together by anybody (behaviour 5.1). */
-const freeWildcardSubscribers = 15;
-
-export function mayMentionEverybody(view: View, sender: UserRecord, channel: ChannelRecord): boolean {
-  return (
-    view.subscriptions.ofChannel(channel.id).size <= freeWildcardSubscribers ||
-    hasRealmPermission(view, sender, "can_mention_many_users_group")
-  );
 }
 
 function postDirectly(

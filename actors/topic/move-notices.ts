@@ -1,7 +1,6 @@
 /** What the notification bot says when messages were moved or a topic was resolved (texts of the public server). */
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
-import type { TopicToggle } from "../../src/domain/message-rules.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { MessageMove } from "../commands/messages.ts";
 import { type Effect, effects } from "../effects.ts";
@@ -10,6 +9,11 @@ import type { TopicContext } from "./machine.ts";
 import { removeMessages } from "./message-removal.ts";
 import { narrowPath, topicLink } from "./place-links.ts";
 import { noticeReaders } from "./resolve-notices.ts";
+
+/** At the end of a move into another conversation. */
+export function arrivalNotices(view: View, move: MessageMove): Effect[] {
+  return [...(isToggled(move) ? [resolveNotice(view, move)] : []), ...moveNotices(view, move)];
+}
 
 /** At the end of a move: `count` messages have gone. Resolving a topic is told otherwise. */
 export function moveNotices(view: View, move: MessageMove): Effect[] {
@@ -38,7 +42,8 @@ function departed(move: MessageMove): string {
 }
 
 /** A topic that was resolved or unresolved; who changes their mind at once takes the notice of before away instead. */
-export function toggleNotice(context: TopicContext, view: View, move: MessageMove, toggle: TopicToggle): Effect[] {
+export function toggleNotice(context: TopicContext, view: View, move: MessageMove): Effect[] {
+  if (!isToggled(move)) return [];
   const last = view.row("messages", context.lastMessageId);
   const isFresh =
     last !== undefined &&
@@ -48,9 +53,17 @@ export function toggleNotice(context: TopicContext, view: View, move: MessageMov
     const place = { id: context.id ?? 0, channelId: context.channelId, topic: move.to.topic, userIds: null };
     return removeMessages(view, place, [last], [move.movedById]);
   }
+  return [resolveNotice(view, move)];
+}
+
+function isToggled({ toggle = "none" }: MessageMove): boolean {
+  return toggle !== "none";
+}
+
+function resolveNotice(view: View, move: MessageMove): Effect {
   const readers = noticeReaders(view, move.to.channelId, [move.from.topic, move.to.topic]);
   const notice = { isResolveNotice: true, ...(readers === null ? {} : { unreadByIds: readers }) } as const;
-  return [post(move.to, `${mention(view, move.movedById)} has marked this topic as ${toggle}.`, notice)];
+  return post(move.to, `${mention(view, move.movedById)} has marked this topic as ${move.toggle}.`, notice);
 }
 
 type Place = MessageMove["from"];

@@ -20,7 +20,7 @@ import { moveUserTopics } from "../realm/user-topics.ts";
 import { messageRows } from "./content.ts";
 import { flagsLost } from "./flag-holders.ts";
 import type { TopicContext } from "./machine.ts";
-import { moveNotices } from "./move-notices.ts";
+import { arrivalNotices } from "./move-notices.ts";
 import type { PlannedMove } from "./move-plan.ts";
 import { moveEvents } from "./update-events.ts";
 
@@ -71,13 +71,14 @@ export function takeIn(context: TopicContext, asked: Command<"messages.take-in">
     from: { id: move.conversationId, channelId: move.from.channelId },
     to: { id, channelId: move.to.channelId },
   };
-  const { messages, lastSeen, looked, hasMore } = nextBatch(view, move, begun?.messages ?? carriedAtOnce(view, way));
+  const { messages, lastSeen, hasMore } =
+    begun === undefined ? nextBatch(view, move, carriedAtOnce(view, way)) : begunBatch(view, move, begun.upToId);
   const isNew = context.id === null && messages.length > 0;
   const taken = isNew && begun === undefined ? [effects.count("recipient", id)] : [];
   const moved = { ...way, messages, isNew, upToId: move.upToId, afterUserId: begun?.afterUserId ?? 0 };
   const readState = carryReadState(view, moved);
   if (readState.onward !== null) {
-    const begins = { conversationId: id, messages: looked, afterUserId: readState.onward };
+    const begins = { conversationId: id, upToId: lastSeen, afterUserId: readState.onward };
     const rest = command(asked.to, "messages.take-in", { ...move, begun: begins }, null);
     return done({}, [...taken, ...readState.rows, effects.goOn(rest)]);
   }
@@ -92,18 +93,22 @@ export function takeIn(context: TopicContext, asked: Command<"messages.take-in">
   ];
   const count = move.count + messages.length;
   const after = messages.length === 0 ? {} : arrived(context, id, ids);
-  if (!hasMore) return done({}, [...all, ...finished(view, { ...move, count })], after);
+  if (!hasMore)
+    return done({}, [...all, ...finished(view, { ...move, to: presentPlace(context, move), count })], after);
   const to = context.id === null && !isNew ? target : ({ actor: "conversation", id } as const);
   const rest = { ...move, count, afterId: lastSeen };
   return done({}, [...all, effects.tell(command(to, "messages.take-in", rest, null))], after);
+}
+
+/** The topic may have got another name since the move began: it is told there, and people's policies follow it there. */
+function presentPlace({ id, topic }: TopicContext, { to }: MessageMove): MessageMove["to"] {
+  return id === null ? to : { channelId: to.channelId, topic };
 }
 
 interface Batch {
   /** Ascending. */
   readonly messages: readonly MessageRecord[];
   readonly lastSeen: number;
-  /** How many it comprises, seen by the mover or not. */
-  readonly looked: number;
   readonly hasMore: boolean;
 }
 
@@ -126,7 +131,14 @@ function nextBatch(view: View, move: MessageMove, most: number): Batch {
     messages.push(message);
     characters += message.content.length + message.rendered.length;
   }
-  return { messages, lastSeen: keys[looked - 1]?.[1] ?? move.upToId, looked, hasMore: keys.length > looked };
+  return { messages, lastSeen: keys[looked - 1]?.[1] ?? move.upToId, hasMore: keys.length > looked };
+}
+
+/** The same one again, as far as it is there still. */
+function begunBatch(view: View, move: MessageMove, upToId: number): Batch {
+  const { messages } = nextBatch(view, { ...move, upToId }, limits.move_batch_messages);
+  const range = { start: [move.conversationId, upToId + 1], end: [move.conversationId, move.upToId + 1], limit: 1 };
+  return { messages, lastSeen: upToId, hasMore: view.keys("conversationMessages", range).length > 0 };
 }
 
 /** In protected history, whoever moves messages moves those that they see. */
@@ -185,7 +197,7 @@ function finished(view: View, move: MessageMove): Effect[] {
       effects.tell(command({ actor: "realm" }, "channel.find-first-message", { channelId }, null)),
     ),
     ...(move.isWhole ? moveUserTopics(view, { from, to, isMerge: move.target !== "free" }) : []),
-    ...(move.count === 0 ? [] : moveNotices(view, move)),
+    ...(move.count === 0 ? [] : arrivalNotices(view, move)),
     moveEnd(move),
   ];
 }

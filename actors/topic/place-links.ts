@@ -8,8 +8,10 @@ interface Place {
   readonly topic: string;
 }
 
-/** Characters that would end the shorter form of a link to a topic. */
-const unsafe = /[`>*&[\]]|\$\$/;
+/** What would end the shorter form of a link to a topic, or, as a number at the topic's end, make it a link to a message. */
+const unsafe = /[`>*&[\]]|\$\$|@\d+$/;
+/** Markup in the text of a link, the beginnings of what is struck through and of emoji names among it. */
+const markup = /[`>*&[\]$]|~(?=~)|:(?=[\w+-]+:)/g;
 
 export function topicLink(view: View, place: Place): string {
   const channel = view.channels.get(place.channelId)?.name ?? "";
@@ -29,7 +31,7 @@ function placeName(view: View, { channelId, topic }: Place): string {
 
 /** As text of a link: no character of it means anything. */
 function escaped(text: string): string {
-  return text.replace(/[`>*&[\]$]/g, (character) => `&#${character.charCodeAt(0)};`);
+  return text.replace(markup, (character) => `&#${character.charCodeAt(0)};`);
 }
 
 export function narrowPath(view: View, { channelId, topic }: Place): string {

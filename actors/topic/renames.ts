@@ -5,7 +5,7 @@
  */
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
-import { forgottenMove, leadsElsewhere, type TopicToggle } from "../../src/domain/message-rules.ts";
+import { forgottenMove, leadsElsewhere } from "../../src/domain/message-rules.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { MessageMove } from "../commands/messages.ts";
 import { type Command, command } from "../commands.ts";
@@ -20,7 +20,6 @@ import { refileTopic } from "./search.ts";
 import { type ContentUpdate, moveEvents } from "./update-events.ts";
 
 interface Beside {
-  readonly toggle: TopicToggle;
   /** A change of content in the same request, and how the event tells it. */
   readonly content: readonly Effect[];
   readonly update: ContentUpdate;
@@ -32,15 +31,13 @@ export function renameTopic(
   { isRename: _is, ...planned }: PlannedMove,
   beside: Beside,
 ): Outcome<TopicContext> {
-  const isToggle = beside.toggle !== "none";
   // Of every message, whichever was named: another spelling is the whole topic's.
   const range = { afterId: 0, upToId: context.lastMessageId };
-  const move = { ...planned, ...range, ...(isToggle ? { notifiesNewThread: false } : {}) };
+  const move = { ...planned, ...range };
   const ids = idsAfter(view, move);
   const renamed: Partial<TopicContext> = { topic: move.to.topic, renames: context.renames + 1 };
   const all = [...beside.content, ...renameRows(context, view, move)];
-  // A toggle and a change of content in one request: the notice would tell half of it.
-  const notice = isToggle && beside.content.length === 0 ? toggleNotice(context, view, move, beside.toggle) : [];
+  const notice = toggleNotice(context, view, move);
   if (ids.length <= limits.event_ids_per_piece_max) {
     const whole = { ...move, count: ids.length };
     const told = [...all, ...moveEvents(view, whole, ids, namesOf(move), beside.update)];

@@ -14,7 +14,7 @@ import {
   hasRealmPermission,
 } from "./permissions.ts";
 import { realmSetting } from "./realm-settings.ts";
-import { emptyTopicName } from "./topics.ts";
+import { cutTopic, emptyTopicName } from "./topics.ts";
 import type { View } from "./view.ts";
 
 /** Where a message is that somebody wants to change; `channel` is null for direct messages. */
@@ -148,16 +148,13 @@ export const resolvedPrefix = "✔ ";
 /** What a change of a topic's name is, when it is only that: the mark of a resolved topic set or taken away. */
 export type TopicToggle = "resolved" | "unresolved" | "none";
 
-/**
- * @param topic the new name before it was cut: a long name keeps its length when it is resolved
- * @param cut the new name
- */
-export function topicToggle(former: string, topic: string, cut: string): TopicToggle {
+/** @param topic the new name as it is kept: a name that was cut because of the mark is resolved like any other (spec 2.9) */
+export function topicToggle(former: string, topic: string): TopicToggle {
   const wasResolved = former.startsWith(resolvedPrefix);
-  if (cut.startsWith(resolvedPrefix)) {
-    return !wasResolved && topic.slice(resolvedPrefix.length) === former ? "resolved" : "none";
+  if (topic.startsWith(resolvedPrefix)) {
+    return !wasResolved && topic === cutTopic(resolvedPrefix + former) ? "resolved" : "none";
   }
-  return wasResolved && former.replace(/^[✔ ]+/u, "") === cut ? "unresolved" : "none";
+  return wasResolved && former.replace(/^[✔ ]+/u, "") === topic ? "unresolved" : "none";
 }
 
 /** Whether a message that moved so is somewhere else now; a topic that was only resolved or unresolved is where it was (spec 2.9). */
@@ -166,7 +163,7 @@ export function leadsElsewhere(
   to: { readonly channelId: number; readonly topic: string },
 ): boolean {
   if (from.channelId !== to.channelId) return true;
-  return from.topic !== to.topic && topicToggle(from.topic, to.topic, to.topic) === "none";
+  return from.topic !== to.topic && topicToggle(from.topic, to.topic) === "none";
 }
 
 /**

@@ -158,6 +158,17 @@ export function canReadChannelMessage(
   return subscription !== undefined && hasReceived(subscription.stays, messageId);
 }
 
+/**
+ * Whether somebody may be told that a message was in a channel once, and how its topics were called there (S1): who may read it
+ * there now, or received it while they were there and knows of the channel still. To know of a channel is not enough: what is
+ * written in a private one, and the names of its topics, administrators do not read either.
+ */
+export function mayKnowOrigin(view: View, user: UserRecord, channel: ChannelRecord, messageId: number): boolean {
+  if (!hasMetadataAccess(view, user, channel)) return false;
+  if (canReadChannelMessage(view, user, channel, messageId)) return true;
+  return hasReceived(view.subscriptions.get(user.id, channel.id)?.stays ?? [], messageId);
+}
+
 /** Whether a message may be read (spec 4.10): one answer for missing and forbidden is the caller's business. */
 export function canReadMessage(view: View, user: UserRecord, message: MessageRecord): boolean {
   const conversation = view.row("conversations", message.conversationId);

@@ -142,6 +142,8 @@ export interface RangeOptions<T extends TableName> {
 export interface View {
   /** The turn's time, or the clock's in a query; milliseconds, never going back (M4). */
   readonly now: number;
+  /** Whether nobody has asked for anything for a while: long work may go on in large pieces. */
+  readonly isQuiet: boolean;
   /** Position that the next event will get. */
   readonly position: number;
   /** The last value that was taken of a counter. */

@@ -8,7 +8,7 @@ import { limits } from "../../schemas/limits.ts";
 import { isAdministrator, isGuest } from "../domain/permissions.ts";
 import { concealer } from "../domain/unknown-people.ts";
 import type { Binding, DraftedFile, Handled, Perform, Performed, RawCall, UploadedFile } from "../runtime/calls.ts";
-import { bodyOf, type IdempotencyClaim, ok, statusOf } from "../runtime/entry.ts";
+import { bodyOf, challenge, headersOf, type IdempotencyClaim, ok, statusOf } from "../runtime/entry.ts";
 import { refuseWriteOnly } from "./authentication.ts";
 import { compileParameters, type ParameterReader, type ParsedParams } from "./parameters.ts";
 import { countFailedKey, personName, type RateLimits, type RateState } from "./rate-limits.ts";
@@ -92,8 +92,6 @@ interface Admission {
   readonly refusal: Refusal | null;
   readonly headers: Headers;
 }
-
-const challenge: readonly [string, string] = ["WWW-Authenticate", 'Basic realm="colloquy"'];
 
 /** Refused credentials; where there were none, `refused` adds it (D2). */
 const challenged: ReadonlySet<string> = new Set(["INVALID_API_KEY", "USER_DEACTIVATED"]);
@@ -250,9 +248,6 @@ function names(ifNoneMatch: string, etag: string): boolean {
 
 /** A refusal brings the headers that its kind demands (D1, D2). */
 function refused(refusal: Refusal, headers: Headers = []): Performed {
-  const status = statusOf(refusal);
-  const own: (readonly [string, string])[] = [];
-  if (refusal.code === "UNAUTHORIZED") own.push(challenge);
-  if (status === 429) own.push(["Retry-After", String(Math.ceil(Number(refusal.fields?.["retry-after"] ?? 1)))]);
-  return { status, body: JSON.stringify(bodyOf(refusal)), headers: [...headers, ...own] };
+  const body = JSON.stringify(bodyOf(refusal));
+  return { status: statusOf(refusal), body, headers: [...headers, ...headersOf(refusal)] };
 }

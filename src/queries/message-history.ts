@@ -5,7 +5,7 @@
 import { limits } from "../../schemas/limits.ts";
 import type { ConversationRecord, MessageRecord, TopicRenameRecord, UserRecord } from "../../schemas/records.ts";
 import { topicToggle } from "../domain/message-rules.ts";
-import { hasMetadataAccess } from "../domain/permissions.ts";
+import { mayKnowOrigin } from "../domain/permissions.ts";
 import { seconds } from "../domain/presence.ts";
 import { realmSetting } from "../domain/realm-settings.ts";
 import { shownTopic } from "../domain/topics.ts";
@@ -98,18 +98,18 @@ function placesOf(view: View, message: MessageRecord, conversation: Conversation
   return [...changes, ...own.map(renamed)];
 }
 
-/** Channels that a reader may not know, by id. */
+/** Channels in which a reader may not know a message, by id. */
 export type HiddenChannels = ReadonlySet<number>;
 
 const nothingHidden: HiddenChannels = new Set();
 
-/** Of the channels that a message came from, those that its reader may not know (S1): nearly always none, without a look. */
+/** Of the channels that a message came from, those where its reader may not know it (S1): nearly always none, without a look. */
 export function hiddenOrigins(view: View, reader: UserRecord, message: MessageRecord): HiddenChannels {
   if (message.moves.length === 0) return nothingHidden;
   const hidden = message.moves.flatMap((moveId) => {
     const id = view.row("messageMoves", moveId)?.prevChannelId;
     const channel = id === undefined ? undefined : view.channels.get(id);
-    return id === undefined || (channel !== undefined && hasMetadataAccess(view, reader, channel)) ? [] : [id];
+    return id === undefined || (channel !== undefined && mayKnowOrigin(view, reader, channel, message.id)) ? [] : [id];
   });
   return hidden.length === 0 ? nothingHidden : new Set(hidden);
 }
@@ -164,7 +164,7 @@ function readNames(view: View, conversationId: number): readonly Name[] {
 /** A resolved topic is where it was (spec 2.9, last_moved_timestamp). */
 function isElsewhere({ topic, channel }: Change): boolean {
   if (channel !== null) return true;
-  return topic !== null && topicToggle(topic.before, topic.after, topic.after) === "none";
+  return topic !== null && topicToggle(topic.before, topic.after) === "none";
 }
 
 /** Fields of the message object that are absent where nothing was changed. */

@@ -3,9 +3,11 @@
  * with many subscribers delays nobody.
  */
 import { limits } from "../../schemas/limits.ts";
+import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
 import { canAccessUser } from "../domain/people.ts";
+import { hasReceived } from "../domain/permissions.ts";
 import { isReceived, ReadState } from "../domain/read-state.ts";
 import type { View } from "../domain/view.ts";
 
@@ -36,9 +38,20 @@ function isShown(
   conversation: ConversationRecord,
 ): boolean {
   if (reader.id === message.senderId || !reader.isActive || !userSetting(reader, "send_read_receipts")) return false;
-  if (!isReceived(view, reader, message) || !new ReadState(view, reader.id).isRead(message, conversation)) return false;
+  if (!isReceived(view, reader, message) || !wasThere(view, reader, message)) return false;
+  if (!new ReadState(view, reader.id).isRead(message, conversation)) return false;
   const areStrangers = isMutedBy(view, caller.id, reader.id) || isMutedBy(view, reader.id, caller.id);
   return !areStrangers && canAccessUser(view, caller, reader);
+}
+
+/** What came from another channel is read by rule for whoever was not in that one: they never had it to read. */
+function wasThere(view: View, reader: UserRecord, message: MessageRecord): boolean {
+  if (!hasTrait(message.traits, "changedChannel")) return true;
+  const moves = message.moves.flatMap((moveId) => view.row("messageMoves", moveId) ?? []);
+  const first = moves.find(({ prevChannelId, channelId }) => prevChannelId !== channelId);
+  // Of very many moves the first are forgotten.
+  if (first === undefined) return true;
+  return hasReceived(view.subscriptions.get(reader.id, first.prevChannelId)?.stays ?? [], message.id);
 }
 
 function isMutedBy(view: View, userId: number, mutedUserId: number): boolean {

@@ -8,6 +8,7 @@ import { errorBody, errorCodes, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Authenticated, Perform } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { headersOf } from "../runtime/entry.ts";
 import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { handshakeFault, idleTimeoutOf, protocolVersion } from "./handshake.ts";
@@ -217,7 +218,7 @@ function noHandshake(fault: string): Refusal {
 function answerHttp(response: HttpResponse, refusal: Refusal): void {
   response.cork(() => {
     response.writeStatus(`${errorCodes[refusal.code].status} ${refusal.code}`);
-    if (refusal.code === "UNAUTHORIZED") response.writeHeader("WWW-Authenticate", 'Basic realm="colloquy"');
+    for (const [name, value] of headersOf(refusal)) response.writeHeader(name, value);
     if (refusal.code === "BAD_REQUEST") response.writeHeader("Sec-WebSocket-Version", protocolVersion);
     response.writeHeader("Content-Type", "application/json");
     response.end(JSON.stringify(errorBody(refusal)));

@@ -7,7 +7,7 @@
 import type { ChannelRecord, EventRecord, UserRecord } from "../../schemas/records.ts";
 import { renderTopicLinks } from "../domain/markdown/render.ts";
 import { flagsOf } from "../domain/message-flags.ts";
-import { canReadChannelMessage, canReadMessage, hasMetadataAccess, hasReceived } from "../domain/permissions.ts";
+import { canReadChannelMessage, canReadMessage, hasReceived, mayKnowOrigin } from "../domain/permissions.ts";
 import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 import { wasAddressed, wasSubscribedAt } from "./audience.ts";
@@ -37,9 +37,12 @@ function splitFor(view: View, record: EventRecord, viewer: UserRecord, queue: Li
   if (from === undefined) return { ...nothing, kept: idsOf(record) };
   const to = "new_stream_id" in body ? view.channels.get(Number(body["new_stream_id"])) : from;
   if (to === undefined) return nothing;
-  if (body["is_arrival"] === true && !isForArrival(view, record, viewer, queue, from)) return nothing;
-  const kept = idsOf(record).filter((id) => canReadChannelMessage(view, viewer, to, id));
-  if (from.id === to.id) return { ...nothing, kept };
+  const isArrival = body["is_arrival"] === true;
+  if (isArrival && !isForArrival(view, record, viewer, queue, from)) return nothing;
+  const readable = idsOf(record).filter((id) => canReadChannelMessage(view, viewer, to, id));
+  if (from.id === to.id) return { ...nothing, kept: readable };
+  // The event names the topic that they leave: who came there later and never saw them does not learn it.
+  const kept = isArrival ? readable : readable.filter((id) => hadBefore(view, viewer, from, id));
   const isKept = new Set(kept);
   const had = idsOf(record).filter((id) => !isKept.has(id) && hadBefore(view, viewer, from, id));
   return wasSubscribedAt(view, viewer.id, to.id, record.position)
@@ -57,7 +60,7 @@ function mayReadContent(view: View, record: EventRecord, viewer: UserRecord): bo
   return isReadableNow(view, viewer, record.body["message_id"] as number);
 }
 
-/** People of the target channel alone: they may know where the messages come from, and are not told already. */
+/** People of the target channel alone: they may know where a message came from, and are not told already. */
 function isForArrival(
   view: View,
   record: EventRecord,
@@ -70,7 +73,8 @@ function isForArrival(
     body: { ...record.body, is_arrival: false },
     audience: { to: "channel", id: from.id, also: (record.body["told_ids"] ?? []) as readonly number[] },
   };
-  return hasMetadataAccess(view, viewer, from) && !wasAddressed(view, departure, viewer, queue);
+  const mayKnow = idsOf(record).some((id) => mayKnowOrigin(view, viewer, from, id));
+  return mayKnow && !wasAddressed(view, departure, viewer, queue);
 }
 
 /** In protected history, only what the viewer received: other ids are not theirs to know. */

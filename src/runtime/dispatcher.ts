@@ -21,7 +21,7 @@ import type { Staged, StagedEvent } from "./effects-applier.ts";
 import { type AskResult, type Entry, type IdempotencyClaim, ok } from "./entry.ts";
 import { IdempotencyKeys } from "./idempotency.ts";
 import { Ledger } from "./ledger.ts";
-import { isVolatile, Line } from "./line.ts";
+import { isVolatile, Line, type TurnKind } from "./line.ts";
 import { Observers } from "./observers.ts";
 import { RealmView, type TurnState } from "./realm-view.ts";
 import { Tickets } from "./tickets.ts";
@@ -187,14 +187,15 @@ export class Dispatcher {
       return;
     }
     this.#isInTurn = true;
-    this.#turn.now = Math.max(this.#clock.now(), this.#turn.now);
+    this.ledger.begin(this.#clock.now(), this.#line.isAsked);
     const isVolatileTurn =
       this.#line.entries.every(({ command }) => isVolatile(command)) && !this.ledger.needsCeiling();
+    const kind = { isVolatileTurn, isQuiet: this.view.isQuiet };
     try {
-      if (isVolatileTurn) this.#runLine({ isVolatileTurn });
+      if (isVolatileTurn) this.#runLine(kind);
       else {
         this.#environment.transaction(() => {
-          this.#runLine({ isVolatileTurn });
+          this.#runLine(kind);
           this.#spill();
           this.ledger.write();
         });
@@ -216,20 +217,16 @@ export class Dispatcher {
     if (this.#line.heldLength > 0) this.wheel.set("disk:retry", diskRetryMs, () => this.#runTurn());
   }
 
-  #runLine({ isVolatileTurn }: { isVolatileTurn: boolean }): void {
+  #runLine(kind: TurnKind): void {
     const startedAt = this.#clock.monotonic();
-    const { entries } = this.#line;
-    let taken = 0;
     let bytes = 0;
-    while (taken < entries.length && taken < limits.turn_commands_max && bytes < limits.turn_bytes_budget) {
-      const entry = entries[taken] as Entry;
-      // What a volatile turn was told to write waits for a turn with a transaction.
-      if (isVolatileTurn && !isVolatile(entry.command)) break;
-      taken++;
+    for (let taken = 0; taken < limits.turn_commands_max && bytes < limits.turn_bytes_budget; taken++) {
+      const entry = this.#line.next(kind);
+      if (entry === null) break;
       bytes += this.#process(entry);
       if (this.#first !== null || this.#clock.monotonic() - startedAt > limits.turn_budget_ms) break;
     }
-    this.#line.advance(taken, this.#first);
+    this.#line.endTurn(this.#first);
     this.#first = null;
   }
 

@@ -40,6 +40,18 @@ export function bodyOf(result: AskResult): Record<string, unknown> {
   return result.kind === "ok" ? { result: "success", msg: "", ...result.answer } : errorBody(result);
 }
 
+export type Header = readonly [name: string, value: string];
+
+/** How to log in (D2). */
+export const challenge: Header = ["WWW-Authenticate", 'Basic realm="colloquy"'];
+
+/** Headers that a refusal must bring, over whichever door it leaves; when to come back is told in whole seconds (D1). */
+export function headersOf(refusal: Refusal): readonly Header[] {
+  if (refusal.code === "UNAUTHORIZED") return [challenge];
+  if (statusOf(refusal) !== 429) return [];
+  return [["Retry-After", String(Math.ceil(Number(refusal.fields?.["retry-after"] ?? 1)))]];
+}
+
 export function ok(answer: Answer): AskResult {
   return { kind: "ok", answer };
 }

@@ -26,6 +26,7 @@ export class Ledger {
     const counters = Object.fromEntries(counterNames.map((name) => [name, row.counters[name] ?? 0]));
     this.turn = {
       now: row.turnAt,
+      turnsUnasked: 0,
       position: row.positionCeiling,
       counters: counters as Record<CounterName, number>,
     };
@@ -40,6 +41,12 @@ export class Ledger {
     ledger.turn.counters.boot++;
     environment.transaction(() => ledger.write());
     return ledger;
+  }
+
+  /** A turn begins: time never goes back (M4), and whether people ask says how large a piece of long work may be. */
+  begin(now: number, isAsked: boolean): void {
+    this.turn.now = Math.max(now, this.turn.now);
+    this.turn.turnsUnasked = isAsked ? 0 : this.turn.turnsUnasked + 1;
   }
 
   /** The event log grew, or shrank when negative. */

@@ -3,13 +3,27 @@
  * first. With the disk nearly full, what the server itself wants to write is held, and stands in front again when there is space (M5).
  */
 
-import type { Command } from "../../actors/commands.ts";
+import type { Command, CommandType } from "../../actors/commands.ts";
 import { actorKinds } from "../../actors/kinds.ts";
 import type { Entry } from "./entry.ts";
+
+/** Pieces of work that may be long and that nobody needs at once; each tells the next. */
+const pieces: ReadonlySet<CommandType> = new Set(["topic-deletion.continue", "retention.sweep"]);
+
+export interface TurnKind {
+  /** Without a transaction: nothing in it writes. */
+  readonly isVolatileTurn: boolean;
+  /** Nobody has asked for anything for a while. */
+  readonly isQuiet: boolean;
+}
 
 export class Line {
   #entries: Entry[] = [];
   #held: Entry[] = [];
+  /** How many of the entries the turn that runs has taken. */
+  #taken = 0;
+  #hadPiece = false;
+  #postponed: Entry[] = [];
 
   get length(): number {
     return this.#entries.length;
@@ -28,10 +42,33 @@ export class Line {
     this.#entries.push(entry);
   }
 
-  /** The first `count` are done; `first` comes before everything else. */
-  advance(count: number, first: Entry | null): void {
-    const left = this.#entries.slice(count);
+  /**
+   * Takes the next command of this turn; null: it has none left. While people ask, nobody waits for more than one piece of long
+   * work: others of them go to the back.
+   */
+  next({ isVolatileTurn, isQuiet }: TurnKind): Entry | null {
+    for (let entry = this.#entries[this.#taken]; entry !== undefined; entry = this.#entries[this.#taken]) {
+      // What a volatile turn was told to write waits for a turn with a transaction.
+      if (isVolatileTurn && !isVolatile(entry.command)) return null;
+      this.#taken++;
+      if (!pieces.has(entry.command.type)) return entry;
+      if (isQuiet || !this.#hadPiece) {
+        this.#hadPiece = true;
+        return entry;
+      }
+      this.#postponed.push(entry);
+    }
+    return null;
+  }
+
+  /** What was taken is done; `first` comes before everything else. */
+  endTurn(first: Entry | null): void {
+    const left = this.#entries.slice(this.#taken);
+    for (const entry of this.#postponed) left.push(entry);
     this.#entries = first === null ? left : [first, ...left];
+    this.#postponed = [];
+    this.#taken = 0;
+    this.#hadPiece = false;
   }
 
   /** Takes what would write out of the line: askers are told by `refuse`, the server's own commands are held. */
@@ -50,6 +87,11 @@ export class Line {
     if (this.#held.length === 0) return;
     this.#entries = [...this.#held, ...this.#entries];
     this.#held = [];
+  }
+
+  /** Whether somebody waits for an answer to what stands in the line. */
+  get isAsked(): boolean {
+    return this.#entries.some(({ settle }) => settle !== null);
   }
 
   /** Whether everything in the line may be forgotten at a shutdown: it stands in a row, or is volatile. */

@@ -1,4 +1,5 @@
 /** The View of a realm: projections and rows, with the counters of the turn (M4, M9). */
+import { limits } from "../../schemas/limits.ts";
 import type { CounterName, KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import type { IndexRange, RangeOptions, View } from "../domain/view.ts";
 import type { Environment } from "../store/environment.ts";
@@ -11,6 +12,8 @@ import { TopicPolicies } from "./topic-policies.ts";
 /** What changes while a turn runs. The dispatcher is its only writer. */
 export interface TurnState {
   now: number;
+  /** Turns since the last that had a request, this one included. */
+  turnsUnasked: number;
   position: number;
   readonly counters: Record<CounterName, number>;
 }
@@ -42,6 +45,9 @@ export class RealmView implements View {
 
   get now(): number {
     return this.#now();
+  }
+  get isQuiet(): boolean {
+    return this.#turn.turnsUnasked > limits.quiet_after_turns;
   }
   get position(): number {
     return this.#turn.position;

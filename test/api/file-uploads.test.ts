@@ -134,6 +134,17 @@ t.test("[issue, MAX_FILE_UPLOAD_SIZE_MIB] a file at the bound is kept whole, one
   t.equal(body.realm_upload_quota_mib, 40);
 });
 
+t.test("[S3] upload_chunk_bytes: a file is the same around the size of the pieces that it is written in", async (t) => {
+  for (const pieces of [1, 2]) {
+    for (const surplus of [-1, 0, 1]) {
+      const size = pieces * limits.upload_chunk_bytes + surplus;
+      const bytes = Buffer.from(Array.from({ length: size }, (_, index) => (index * 31 + (index >> 8)) % 256));
+      const { url } = await uploaded(owner, bytes);
+      t.ok((await fetchFile(owner, url)).bytes.equals(bytes), `${size} bytes`);
+    }
+  }
+});
+
 t.test("[S3] upload_margin_bytes: what comes beside the file is bounded", async (t) => {
   await harmless(t, async () => {
     const fields = Array.from({ length: 3 }, (_, index) => ({

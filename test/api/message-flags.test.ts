@@ -4,13 +4,9 @@ import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
 import { botOf, createChannel, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
-import { startTestServer } from "../support/server.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const anna = await personOf(server, "anna");
-const bert = await personOf(server, "bert");
-const stranger = await personOf(server, "stranger");
+const { server, owner, anna, bert, stranger } = await startPeopledServer(t, ["anna", "bert", "stranger"]);
 const kitchen = await createChannel(owner, "kitchen", [anna, bert]);
 
 const flagsOf = async (client: Client, id: number): Promise<string[]> =>
@@ -235,3 +231,27 @@ t.test("[S3] more than 5,000 messages around an anchor are cut, not refused", as
   });
   t.match(answer.body, { result: "success", processed_count: 1, updated_count: 1 });
 });
+
+t.test(
+  "[openapi update_message_flags] each message that is marked as unread has its details, also when told late",
+  async (t) => {
+    const [gone, kept] = [await anna.say(kitchen, "late", "one"), await anna.say(kitchen, "late", "two")];
+    await flag(bert, "add", "read", [gone, kept]);
+    const late = await follow(bert);
+    await flag(bert, "remove", "read", [gone, kept]);
+    const alone = await follow(bert);
+    await flag(bert, "add", "read", [gone]);
+    await flag(bert, "remove", "read", [gone]);
+    await anna.delete(`/messages/${gone}`);
+    const unreading = async (follower: Follower) =>
+      (await told(follower)).flatMap(({ op, messages, message_details }) =>
+        op === "remove" ? [[messages, Object.keys(message_details)]] : [],
+      );
+    t.strictSame(
+      await unreading(late),
+      [[[kept], [`${kept}`]]],
+      "what was deleted since has no place, and is not named",
+    );
+    t.strictSame(await unreading(alone), []);
+  },
+);

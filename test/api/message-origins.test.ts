@@ -3,6 +3,7 @@
  * topics and of what they were called there to nobody who cannot see that channel, through any door.
  */
 import t from "tap";
+import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
 import { createChannel, Follower, personOf } from "../support/conversation.ts";
 import { move } from "../support/message-moves.ts";
@@ -11,8 +12,9 @@ import { startTestServer } from "../support/server.ts";
 const server = await startTestServer(t);
 const { owner } = server;
 const [insider, outsider] = [await personOf(server, "insider"), await personOf(server, "outsider")];
+const administrator = await personOf(server, "administrator", roles.administrator);
 const sealed = await createChannel(owner, "sealed", [owner, insider], { invite_only: true });
-const open = await createChannel(owner, "open", [owner, insider, outsider]);
+const open = await createChannel(owner, "open", [owner, insider, outsider, administrator]);
 
 /** Written in public, moved into the private channel, renamed and edited there, moved out again. */
 async function travelled(): Promise<number> {
@@ -85,4 +87,30 @@ t.test("[S1, E2] events, live and repeated, name no channel that one may not kno
   await inside.settled();
   const shown = inside.ofType("message").find(({ message }) => message.id === id);
   t.match(JSON.stringify(shown.message.edit_history), /secret two/, "who may know is told, with the same positions");
+});
+
+t.test("[S1] administrators know of a private channel, not what its topics are called", async (t) => {
+  const follower = await Follower.of(administrator, { event_types: ["message", "update_message", "delete_message"] });
+  const id = await travelled();
+  t.equal((await administrator.get(`/users/me/${sealed}/topics`)).status, 400, "as they may not list them");
+  t.notMatch(JSON.stringify(await messageOf(administrator, id)), /secret/);
+  t.notMatch(JSON.stringify((await administrator.get(`/messages/${id}/history`)).body), /secret/);
+  await follower.settled();
+  t.notMatch(JSON.stringify(follower.events), /secret/);
+});
+
+t.test("[S1] protected history: nor does who came later learn how a message was called before", async (t) => {
+  const guarded = await createChannel(owner, "guarded", [owner, insider], {
+    invite_only: true,
+    history_public_to_subscribers: false,
+  });
+  const id = await owner.say(guarded, "secret before", "x");
+  const subscriptions = [{ name: "guarded" }];
+  await owner.post("/users/me/subscriptions", { subscriptions, principals: [outsider.userId] });
+  const follower = await Follower.of(outsider, { event_types: ["message", "update_message", "delete_message"] });
+  await move(owner, id, { stream_id: open, topic: "shown", propagate_mode: "change_all" });
+  t.notMatch(JSON.stringify(await messageOf(outsider, id)), /secret/);
+  await follower.settled();
+  t.notMatch(JSON.stringify(follower.events), /secret/);
+  t.match(await messageOf(insider, id), { edit_history: [{ prev_topic: "secret before", prev_stream: guarded }] });
 });

@@ -51,7 +51,7 @@ t.test("[openapi report-message] the notification bot says who reports what, why
   t.strictSame(outcome(await report(anna, id, { report_type: "norms", description: " not nice " })), success());
   const [told] = (await reports()).slice(-1);
   t.match(told, { subject: "bert 0 - reports", sender_id: 1 });
-  const link = `[#talk > lunch &#42;time&#42;](#narrow/channel/${talk}-talk/topic/lunch.20*time*/near/${id})`;
+  const link = `[#talk > lunch &#42;time&#42;](#narrow/channel/${talk}-talk/topic/lunch.20.2Atime.2A/near/${id})`;
   t.strictSame(told?.content.split("\n"), [
     `${silent(anna, "anna")} reported a message in ${link} sent by ${silent(bert, "bert")}.`,
     "- Reason: **Against the community's norms**",

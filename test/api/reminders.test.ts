@@ -99,7 +99,7 @@ t.test("[public API] the notification bot quotes the message at its time, and li
   t.equal(
     message.content,
     [
-      `You asked to be reminded of a message in [#plans > &#91;odd&#93; &#96;topic&#96; &#42;x&#42;](#narrow/channel/${channelId}-plans/topic/.5Bodd.5D.20.60topic.60.20*x*/near/${id}).`,
+      `You asked to be reminded of a message in [#plans > &#91;odd&#93; &#96;topic&#96; &#42;x&#42;](#narrow/channel/${channelId}-plans/topic/.5Bodd.5D.20.60topic.60.20.2Ax.2A/near/${id}).`,
       "Note:\n> a spoon",
       `@_**member 0|${member.userId}** wrote:\n\`\`\`\`quote\nSoup @**all** is \`\`\`nearly ready\`\`\`\n\`\`\`\``,
     ].join("\n\n"),

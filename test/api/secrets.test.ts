@@ -13,6 +13,7 @@ import { inviteLink, submit } from "../support/join.ts";
 import { picture } from "../support/pictures.ts";
 import { startProgram } from "../support/process.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { Socket } from "../support/socket.ts";
 
 /** Bytes of every file of the realms and the root; mails that wait in the outbox are letters, and hold links by their nature. */
 function storeOf(dataDir: string): string {
@@ -55,11 +56,28 @@ t.test("[S2] no secret is logged, printed or stored in clear, whichever way it t
   t.equal(joined.status, 200);
   await nobody.get("/users/me", {}, { Authorization: `Basic ${btoa("vera@example.com:aKeyThatIsNoneAtAll")}` });
   await nobody.get("/users/me", { api_key: second });
+  const socket = new Socket(url);
+  await socket.opened();
+  const account = { email: "vera@example.com", api_key: second };
+  t.equal((await socket.ask({ type: "authenticate", ...account })).result, "success");
+  const call = { type: "call", method: "POST", path: "/fetch_api_key" };
+  const overSocket = { username: "vera@example.com", password: newPassword };
+  const third: string = (await socket.ask({ ...call, params: overSocket })).api_key;
+  await socket.ask({ ...call, params: { ...overSocket, password: wrongPassword } });
+  socket.terminate();
   const { code, stdout, stderr } = await program.end("SIGTERM");
   t.equal(code, 0);
   t.match(stderr, /stopping/, "the log is where it is looked for");
   const passwords = { ownerPassword, oldPassword, newPassword, wrongPassword, joinPassword };
-  const keys = { first, second, regenerated, botKey, of: answer.body.api_key, ownerKey: owner.account?.key ?? "" };
+  const keys = {
+    first,
+    second,
+    third,
+    regenerated,
+    botKey,
+    of: answer.body.api_key,
+    ownerKey: owner.account?.key ?? "",
+  };
   const linkKey = link.split("/").filter(Boolean).at(-1) ?? "";
   const store = storeOf(dataDir);
   t.match(store, /vera@example\.com/, "the look is at the right bytes");

@@ -21,7 +21,10 @@ const slow: Readonly<Record<string, readonly [beginning: string, more: string]>>
   "says nothing at all": ["", ""],
   "sends a header's value byte by byte": ["GET /api/v1/users/me HTTP/1.1\r\nHost: localhost\r\nX-Long: ", "y"],
   "sends one header after the other": ["GET /api/v1/users/me HTTP/1.1\r\nHost: localhost\r\n", "X: y\r\n"],
-  "never ends the head of an upgrade": ["GET /api/v1/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n", "X"],
+  "never ends the head of an upgrade": [
+    "GET /api/v1/events/ws HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\n",
+    "X",
+  ],
   "sends a form byte by byte": [`POST /api/v1/messages HTTP/1.1\r\n${known}${form}Content-Length: 100000\r\n\r\n`, "y"],
   "sends a form in tiny chunks": [
     `POST /api/v1/messages HTTP/1.1\r\n${known}${form}Transfer-Encoding: chunked\r\n\r\n`,

@@ -175,7 +175,7 @@ export class Schedule {
   }
 }
 
-const batch = limits.topic_deletion_batch_messages;
+const batch = limits.topic_deletion_batch_messages_busy;
 
 /** A topic that is being deleted when the kill comes (spec 4.13). */
 export class DoomedTopic {

@@ -98,6 +98,7 @@ t.test("[behaviour 5.8] addresses are found at words' beginnings and end before 
     ["<http://a.com?b&c>", `<p>&lt;${a("http://a.com?b&amp;c")}&gt;</p>`],
     ["foo.com:8080/x?y", `<p>${a("http://foo.com:8080/x?y", "foo.com:8080/x?y")}</p>`],
     ["[http://a.com](http://b.com)", `<p>${a("http://b.com", "http://a.com")}</p>`],
+    ["a@b.com/foo a@b.com/ a@b.com.", `<p>a@b.com/foo a@b.com/ ${a("mailto:a@b.com", "a@b.com")}.</p>`],
     ["http://zulip.testserver/#narrow/x", `<p>${a("#narrow/x", "http://zulip.testserver/#narrow/x")}</p>`],
   ]);
 });
@@ -111,6 +112,10 @@ t.test("[behaviour 5.8, pair 32] links lead only where they may", async (t) => {
 
     "\u0001javascript:1",
     "blob:1",
+    "?x",
+    "http://",
+    "https:///a",
+    "http:a",
     "a b",
   ]) {
     t.notMatch(html(`[x](${bad})`), "<a", bad);
@@ -216,7 +221,14 @@ t.test("[behaviour 5.8, pair 39] times come in many forms and mean one instant",
     ["1496701800", "2017-06-05T22:30:00Z"],
     ["Jun 5th 2017, 10:30PM", "2017-06-05T22:30:00Z"],
     ["31 December 2017 12:05 am", "2017-12-31T00:05:00Z"],
+    ["2020-06-05 3:30 pm", "2020-06-05T15:30:00Z"],
+    ["2020-06-05, 12:05 AM +05:30", "2020-06-04T18:35:00Z"],
+    ["Mon, 28 May 2020 1:30 PM +0530", "2020-05-28T08:00:00Z"],
+    ["Wednesday Jun 5 2017 10:30", "2017-06-05T10:30:00Z"],
     ["2020-02-30", null],
+    ["2020-02-30 3:30 pm", null],
+    ["2020-06-05 3:30 xm", null],
+    ["Monday", null],
     ["2020-06-05T25:00:00Z", null],
     ["hello 2017", null],
     ["5 Foo 2017", null],
@@ -234,4 +246,19 @@ t.test("[issue 4] tables align their cells and escape them", async (t) => {
   );
   t.match(table, "<strong>x</strong>");
   t.match(table, "&lt;z&gt;");
+});
+
+t.test("[issue 4] in a row of a table, a bar in inline code is code, and nothing of the cell is lost", async (t) => {
+  const body = (rows: string) =>
+    html(rows)
+      .replace(/^.*<tbody>\n|<\/tbody>.*$/gs, "")
+      .replaceAll(/<\/?tr>\n?|\n/g, "");
+  const head = "a | b\n--- | ---\n";
+  t.equal(body(`${head}1 | \`x|y\` z`), "<td>1</td><td><code>x|y</code> z</td>");
+  t.equal(body(`${head}\`\` \`| \`\` | \`||\`|`), "<td><code> `| </code></td><td><code>||</code></td>");
+  t.equal(body(`${head}x \\| y | \`x\\|y\``), "<td>x | y</td><td><code>x|y</code></td>", "an escaped bar is one, too");
+  t.equal(body(`${head}\`x | y\n\`z | w`), "<td>`x</td><td>y</td><td>`z</td><td>w</td>", "code ends with its row");
+  t.match(html("`a|b` | c\n-|-\n1 | 2"), "<th><code>a|b</code></th>\n<th>c</th>");
+  t.equal(html("`a|b`\n-|-"), "<p><code>a|b</code><br>\n-|-</p>", "one cell above two is no table");
+  t.match(html("> * `a|b` | c\n>   -|-\n>   1 | `2|3`"), "<td><code>2|3</code></td>", "wherever it stands");
 });

@@ -2,6 +2,7 @@
 // resolved only in the second step.
 import t from "tap";
 import { parseContent, renderDescription, resolveContent } from "../../src/domain/markdown/render.ts";
+import { encodeHash } from "../../src/domain/markdown/resolve.ts";
 import { html, OPTIONS, RESOLVER, render } from "./markdown-support.ts";
 
 t.test("[behaviour 5.8] a mention counts once; a silent one does not count", async (t) => {
@@ -50,6 +51,15 @@ t.test("[issue 4] in code, code blocks and formulas a mention is text", async (t
   }
 });
 
+t.test(
+  "[behaviour 5.8] topics in addresses: percent-encoded, whatever could end an address or mean something in one",
+  async (t) => {
+    t.match(html("#**announce>why :(**"), 'href="/#narrow/channel/9-announce/topic/why.20.3A.28/with/214"');
+    t.match(html("#**announce>it's (a)!@7**"), 'href="/#narrow/channel/9-announce/topic/it.27s.20.28a.29.21/near/7"');
+    t.equal(encodeHash("a.b%*~_-é"), "a.2Eb.25.2A~_-.C3.A9");
+  },
+);
+
 t.test("[behaviour 5.8] what cannot be resolved stays as typed", async (t) => {
   for (const content of [
     "@**Nobody**",
@@ -70,7 +80,7 @@ t.test("[behaviour 5.8] names of the realm are escaped where they are filled in"
   t.equal(html("@**Zoe <b>**"), '<p><span class="user-mention" data-user-id="32">@Zoe &lt;b&gt;</span></p>');
   t.equal(
     html('#**a & b (100%)>"v1.0"/✔**'),
-    '<p><a class="stream-topic" data-stream-id="10" href="/#narrow/channel/10-a-.26-b-(100.25)/topic/.22v1.2E0.22.2F.E2.9C.94/with/214">#a &amp; b (100%) &gt; "v1.0"/✔</a></p>',
+    '<p><a class="stream-topic" data-stream-id="10" href="/#narrow/channel/10-a-.26-b-.28100.25.29/topic/.22v1.2E0.22.2F.E2.9C.94/with/214">#a &amp; b (100%) &gt; "v1.0"/✔</a></p>',
   );
 });
 

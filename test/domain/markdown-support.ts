@@ -132,6 +132,7 @@ export const hostileTexts: readonly string[] = [
   ),
   fill(`|${"|".repeat(44)}\n|${"-|".repeat(44)}\n${"|\n".repeat(40)}\n`),
   fill(`a|b\n-|-\n${"|\n".repeat(900)}\n`),
+  ...["`a|b`\n-|-\n", "`|`", "`a|b` | c\n-|-\n"].map((unit) => fill(unit)),
   `$$${"\u00e9".repeat(1_990)}$$`,
   `$$\\begin{matrix}${"a&".repeat(900)}\\end{matrix}$$`,
   `$$${"x^2".repeat(660)}$$`,

@@ -2,14 +2,12 @@
  * State before + events = fresh fetch for what is a list of a person or of the organization, live and repeated; and a look
  * at the sources: a type of event that no such comparison follows makes this fail until it is followed, or said to be no state.
  */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
 import t from "tap";
 import { personOf } from "../support/conversation.ts";
+import { emittedTypes } from "../support/event-types.ts";
 import { mirroredTypes } from "../support/mirror.ts";
 import { applyLists, listsPicture, listTypes } from "../support/mirror-lists.ts";
 import { picture, upload } from "../support/pictures.ts";
-import { checkout } from "../support/process.ts";
 import { connect, type Event, readNow } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -111,19 +109,8 @@ const stateless: Readonly<Record<string, string>> = {
   update_global_notifications: "tells older clients again what user_settings tells",
 };
 
-/** The first argument of every `emit` and `signal` in what decides, a literal or not. */
-function emittedTypes(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".ts"))
-    .flatMap((file) => [
-      ...readFileSync(join(folder, file), "utf8").matchAll(/effects\.(?:emit|signal)\(\s*([^,\s)]+)/g),
-    ])
-    .map((match) => match[1] ?? "");
-}
-
 t.test("[architecture, Event log] every type of event that is emitted is compared with a fresh fetch", (t) => {
-  const emitted = new Set(emittedTypes(join(checkout, "actors")));
-  const types = [...emitted].filter((name) => name.startsWith('"')).map((name) => name.slice(1, -1));
+  const { literal: types, computed } = emittedTypes();
   t.ok(types.length > 20, `${types.length} types`);
   const followed = new Set([...mirroredTypes, ...listTypes, ...Object.keys(stateless)]);
   t.strictSame(
@@ -131,9 +118,6 @@ t.test("[architecture, Event log] every type of event that is emitted is compare
     [],
   );
   // Those whose name is computed: of older clients' settings events.
-  t.strictSame(
-    [...emitted].filter((name) => !name.startsWith('"')),
-    ["older.type"],
-  );
+  t.strictSame(computed, ["older.type"]);
   t.end();
 });

@@ -1,6 +1,7 @@
 /** Frames count against the same request limits as REST (realtime.md, D28), refused ones end the connection at last. */
 import t from "tap";
 import { personOf } from "../support/conversation.ts";
+import { RawSocket } from "../support/raw-socket.ts";
 import { connect, openQueue, realmOf } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
@@ -79,4 +80,9 @@ t.test("[D28] wrong keys on sockets count as failed logins of their address", as
   for (let tries = 0; tries < 4; tries++) codes.push(await guess());
   t.strictSame(codes, ["INVALID_API_KEY", "INVALID_API_KEY", "INVALID_API_KEY", "RATE_LIMIT_HIT"]);
   t.equal(realmOf(server).view.users.get(owner.userId)?.isActive, true);
+  const wrong = `Basic ${Buffer.from("owner@localhost:wrong").toString("base64")}`;
+  const refused = await new RawSocket(server.url, { authorization: wrong }).handshake;
+  t.equal(refused.status, 429, "in the upgrade's header, too");
+  t.match(JSON.parse(refused.body), { result: "error", code: "RATE_LIMIT_HIT", "retry-after": Number });
+  t.match(refused.headers, /^retry-after: [1-9]\d*\r?$/im);
 });

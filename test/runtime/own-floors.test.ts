@@ -3,7 +3,7 @@
  * to find out that it is read, and nothing that is unread is lost by that.
  */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { type Command, command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { ReadState } from "../../src/domain/read-state.ts";
 import { collectUnread } from "../../src/domain/unread.ts";
@@ -16,6 +16,11 @@ const leftBehind_max = 3 * limits.own_posts_per_floor;
 async function flood(bench: OpenRealm, topic: string, count: number): Promise<number[]> {
   const asked = Array.from({ length: count }, (_, index) => bench.ask(commands.post(topic, `m${index}`)));
   return (await Promise.all(asked)).map((result) => answerOf(result)["id"] as number);
+}
+
+async function mark(bench: OpenRealm, asked: Command): Promise<void> {
+  answerOf(await bench.ask(asked));
+  await bench.idle();
 }
 
 const unreadIds = (bench: OpenRealm) => collectUnread(bench.realm.view, ownerId).messages.map(({ id }) => id);
@@ -76,3 +81,32 @@ t.test(
     t.ok(floorIn(bench, "mine") < id);
   },
 );
+
+t.test("[S3] own_floor_rows_max: a post looks at so many rows, the next ones go on from there", async (t) => {
+  const bench = await openFounded(t);
+  const [other = 0] = await makePeople(bench, 1);
+  const first = answerOf(await bench.ask(commands.post("first", "in the way", other)))["id"] as number;
+  const count = 3 * limits.own_floor_rows_max;
+  const asked = Array.from({ length: count }, (_, index) => bench.ask(commands.post("theirs", `m${index}`, other)));
+  for (const result of await Promise.all(asked)) answerOf(result);
+  const self = { actor: "user", id: ownerId } as const;
+  const theirs = { channelId: generalId, topic: "theirs", mustHaveReceived: false };
+  await mark(bench, command(self, "read-state.mark-topic", theirs, ownerId));
+  t.ok(floorIn(bench, null) < first, "what is unread stops the channel's floor");
+  const what = { op: "add", flag: "read", messageIds: [first] } as const;
+  const params = { ...what, mustReachAll: true, answer: {}, countsUpdated: false };
+  await mark(bench, command(self, "message-flags.update", params, ownerId));
+  const rises: number[] = [];
+  for (let posted = 0; posted < posts && rises.length < 2; posted++) {
+    const before = floorIn(bench, null);
+    await flood(bench, "mine", 1);
+    const rise = bench.realm.view.keys("channelMessages", {
+      start: [generalId, before + 1],
+      end: [generalId, floorIn(bench, null) + 1],
+      limit: count + posts,
+    }).length;
+    if (rise > 0) rises.push(rise);
+  }
+  t.strictSame(rises, [limits.own_floor_rows_max, limits.own_floor_rows_max]);
+  t.strictSame(unreadIds(bench), []);
+});

@@ -1,15 +1,23 @@
 /** Many runs, and what they came to: whether they were about anything (every fault, every type of command), and how fast. */
+import { emittedTypes, olderTypes } from "../support/event-types.ts";
 import { commandTypes } from "./catalogue.ts";
-import { storeFaults } from "./fault-plan.ts";
+import { type FaultKind, storeFaults, worldFaults } from "./fault-kinds.ts";
 import type { Breakage } from "./machine.ts";
-import { type FaultKind, type RunResult, Simulation, worldFaults } from "./simulation.ts";
+import { type RunResult, Simulation } from "./simulation.ts";
 import type { Template } from "./template.ts";
+
+/** Here it is made to throw (M6). */
+const neverSucceeds: ReadonlySet<string> = new Set(["realm.found"]);
+
+/** All that are told, in older forms, too. */
+const eventTypes = [...emittedTypes().literal, ...olderTypes];
 
 export class Campaign {
   readonly #template: Template;
   readonly #faults = new Map<FaultKind, number>();
   readonly #answers = new Map<string, number>();
   readonly #types = new Set<string>();
+  readonly #eventTypes = new Set<string>();
   #runs = 0;
   #failed = 0;
   #commands = 0;
@@ -45,14 +53,20 @@ export class Campaign {
     this.#reads += result.reads;
     this.#crashes += result.crashes;
     for (const type of result.types) this.#types.add(type);
+    for (const type of result.eventTypes) this.#eventTypes.add(type);
     for (const [kind, count] of result.faults) this.#faults.set(kind, (this.#faults.get(kind) ?? 0) + count);
     for (const [code, count] of result.answers) this.#answers.set(code, (this.#answers.get(code) ?? 0) + count);
   }
 
-  /** Types of commands and kinds of faults that never occurred: with any, the runs prove less than they say. */
+  /**
+   * Types of commands that were never carried out, types of events that were never told, kinds of faults that never occurred: with
+   * any, the runs prove less than they say.
+   */
   get missing(): string[] {
+    const commands = commandTypes.filter((type) => !neverSucceeds.has(type) && !this.#types.has(type));
+    const events = eventTypes.filter((type) => !this.#eventTypes.has(type));
     const faults = [...storeFaults, ...worldFaults].filter((kind) => !this.#faults.has(kind));
-    return [...commandTypes.filter((type) => !this.#types.has(type)), ...faults];
+    return [...commands, ...events.map((type) => `event ${type}`), ...faults];
   }
 
   get answers(): ReadonlyMap<string, number> {

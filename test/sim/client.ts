@@ -25,6 +25,8 @@ export interface ClientWorld {
   isDown(): boolean;
   /** A commit failed and the process is still there. */
   hasFailed(): boolean;
+  /** The machine goes down before this frame, though others of its turn have left. */
+  cutsOff(): boolean;
 }
 
 interface Frame {
@@ -113,7 +115,10 @@ export class VirtualClient {
         return this.#lastEventId;
       },
       answered: (events) => {
-        if (this.#world.isDown()) return;
+        if (this.#world.isDown() || this.#world.cutsOff()) {
+          line.cut();
+          return;
+        }
         if (this.#world.hasFailed()) this.#world.report(`[M5] a poll was answered after a commit failed`);
         this.#world.trace(`${this.queueId} polled ${JSON.stringify(events)}`);
         // Lost on the way: the next poll names the same event again.
@@ -181,7 +186,7 @@ export class VirtualClient {
   }
 
   #take(text: string): number {
-    if (this.#world.isDown()) return 1;
+    if (this.#world.isDown() || this.#world.cutsOff()) return 1;
     if (this.#world.hasFailed()) this.#world.report(`[M5] a frame left after a commit failed: ${text.slice(0, 200)}`);
     if (this.#dropsNext) {
       this.#dropsNext = false;

@@ -78,7 +78,7 @@ export class Crowd {
     this.#queues++;
     const queueId = `queue-${this.#queues}`;
     const machine = this.#tools.machine();
-    const { audience, replica, report, trace } = this.#tools;
+    const { audience, replica, report, trace, cutsOff } = this.#tools;
     void machine.realm.dispatcher.ask(registration(userId, queueId)).then((result) => {
       if (machine.isDown || result.kind !== "ok") return;
       const lastEventId = machine.realm.view.position - 1;
@@ -93,6 +93,7 @@ export class Crowd {
           trace,
           isDown: () => machine.isDown,
           hasFailed: () => machine.hasFailed,
+          cutsOff,
         },
       );
       client.known = new KnownState(machine.realm, userId);

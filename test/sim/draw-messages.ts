@@ -27,6 +27,15 @@ function destination(world: World, senderId: number): number | number[] {
   return world.flip() ? world.channel() : participants(world, senderId);
 }
 
+/** In a topic, or in the edit of a message that one wrote. */
+function typing(world: World, op: "start" | "stop") {
+  const written = world.random.chance(0.3) ? world.row("messages") : undefined;
+  if (written === undefined) return commands.typing(op, world.topic(), world.user());
+  const { id: messageId, senderId } = written.row;
+  const to = { actor: "typing", conversation: `edit:${messageId}` } as const;
+  return command(to, `typing.${op}`, { target: { kind: "edit", messageId } }, senderId);
+}
+
 function formerMove(conversationId: number): MessageMove {
   return {
     moveId: 0,
@@ -80,8 +89,12 @@ export const messageDraws = {
       world.user(),
     ),
   "reaction.add": (world) => reactCommand("add", world.message(), world.random.pick(["smile", "tada"]), world.user()),
-  "reaction.remove": (world) =>
-    reactCommand("remove", world.message(), world.random.pick(["smile", "tada"]), world.user()),
+  "reaction.remove": (world) => {
+    const made = world.random.chance(0.8) ? world.row("reactions") : undefined;
+    if (made === undefined) return reactCommand("remove", world.message(), "tada", world.user());
+    const [messageId, userId] = made.key;
+    return reactCommand("remove", messageId, made.row.emojiName, userId);
+  },
   "messages.take-in": null,
   /** Of a move that is over, as after a crash; one that is under way has many messages. */
   "topic.tell-rename": (world) => {
@@ -138,21 +151,24 @@ export const messageDraws = {
     const id = world.user();
     return scheduledCommands.schedule(world.token(), world.later(), destination(world, id), id);
   },
-  "scheduled-messages.update": (world) =>
-    scheduledCommands.edit(
-      world.id("scheduledMessages"),
-      world.maybe(world.token()),
-      world.maybe(world.later()),
-      world.user(),
-    ),
-  "scheduled-messages.remove": (world) => scheduledCommands.unschedule(world.id("scheduledMessages"), world.user()),
+  "scheduled-messages.update": (world) => {
+    const { userId, id } = world.own("scheduledMessages");
+    return scheduledCommands.edit(id, world.maybe(world.token()), world.maybe(world.later()), userId);
+  },
+  "scheduled-messages.remove": (world) => {
+    const { userId, id } = world.own("scheduledMessages");
+    return scheduledCommands.unschedule(id, userId);
+  },
   "scheduled-messages.due": null,
   "scheduled-messages.give-up": (world) => {
     const id = world.user();
     return command(self(id), "scheduled-messages.give-up", { id: world.id("scheduledMessages"), timer: 0 }, null);
   },
   "reminders.add": (world) => scheduledCommands.remind(world.message(), world.name(), world.later(), world.user()),
-  "reminders.remove": (world) => scheduledCommands.forget(world.id("reminders"), world.user()),
+  "reminders.remove": (world) => {
+    const { userId, id } = world.own("reminders");
+    return scheduledCommands.forget(id, userId);
+  },
   "reminders.due": null,
   "reminders.give-up": () => command(self(2), "reminders.give-up", { id: 99_999 }, null),
   "missed-messages.gather": (world) =>
@@ -163,7 +179,7 @@ export const messageDraws = {
       null,
     ),
   "missed-messages.due": null,
-  "typing.start": (world) => commands.typing("start", world.topic(), world.user()),
-  "typing.stop": (world) => commands.typing("stop", world.topic(), world.user()),
+  "typing.start": (world) => typing(world, "start"),
+  "typing.stop": (world) => typing(world, "stop"),
   "typing.expire": null,
 } as const satisfies Readonly<Record<string, Draw | null>>;

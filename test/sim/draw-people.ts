@@ -47,6 +47,11 @@ function fragment(world: World): string {
   return world.random.pick(["inbox", "narrow/is/starred", "narrow/is/dm", "recent"]);
 }
 
+/** One that somebody has, mostly. */
+function view(world: World): { readonly userId: number; readonly fragment: string } {
+  return world.row("navigationViews")?.row ?? { userId: world.user(), fragment: fragment(world) };
+}
+
 export const peopleDraws = {
   "user.create": (world) => commands.createUser(`${world.name()}@example.com`, world.administrator()),
   "user.change-settings": (world) => {
@@ -141,38 +146,38 @@ export const peopleDraws = {
     return command(self(id), "navigation-views.add", params, id);
   },
   "navigation-views.update": (world) => {
-    const id = world.user();
-    const params = { fragment: fragment(world), isPinned: world.maybe(world.flip()), name: world.maybe("other") };
-    return command(self(id), "navigation-views.update", params, id);
+    const { userId, fragment } = view(world);
+    const params = { fragment, isPinned: world.maybe(world.flip()), name: world.maybe("other") };
+    return command(self(userId), "navigation-views.update", params, userId);
   },
   "navigation-views.remove": (world) => {
-    const id = world.user();
-    return command(self(id), "navigation-views.remove", { fragment: fragment(world) }, id);
+    const { userId, fragment } = view(world);
+    return command(self(userId), "navigation-views.remove", { fragment }, userId);
   },
   "saved-snippets.add": (world) => {
     const id = world.user();
     return command(self(id), "saved-snippets.add", { title: "s", content: world.name() }, id);
   },
   "saved-snippets.update": (world) => {
-    const id = world.user();
-    const params = { id: world.id("savedSnippets"), title: world.maybe("t"), content: world.maybe(world.name()) };
-    return command(self(id), "saved-snippets.update", params, id);
+    const { userId, id } = world.own("savedSnippets");
+    const params = { id, title: world.maybe("t"), content: world.maybe(world.name()) };
+    return command(self(userId), "saved-snippets.update", params, userId);
   },
   "saved-snippets.remove": (world) => {
-    const id = world.user();
-    return command(self(id), "saved-snippets.remove", { id: world.id("savedSnippets") }, id);
+    const { userId, id } = world.own("savedSnippets");
+    return command(self(userId), "saved-snippets.remove", { id }, userId);
   },
   "drafts.add": (world) => {
     const id = world.user();
     return command(self(id), "drafts.add", { drafts: [draft(world)] }, id);
   },
   "drafts.update": (world) => {
-    const id = world.user();
-    return command(self(id), "drafts.update", { id: world.id("drafts"), draft: draft(world) }, id);
+    const { userId, id } = world.own("drafts");
+    return command(self(userId), "drafts.update", { id, draft: draft(world) }, userId);
   },
   "drafts.remove": (world) => {
-    const id = world.user();
-    return command(self(id), "drafts.remove", { id: world.id("drafts") }, id);
+    const { userId, id } = world.own("drafts");
+    return command(self(userId), "drafts.remove", { id }, userId);
   },
   "alert-words.add": (world) => {
     const id = world.user();
@@ -187,8 +192,8 @@ export const peopleDraws = {
     return command(self(id), "muted-users.add", { userId: world.user() }, id);
   },
   "muted-users.remove": (world) => {
-    const id = world.user();
-    return command(self(id), "muted-users.remove", { userId: world.user() }, id);
+    const { userId, id } = world.own("mutedUsers");
+    return command(self(userId), "muted-users.remove", { userId: id }, userId);
   },
   "queue.register": null,
   "queue.delete": null,

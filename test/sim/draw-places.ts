@@ -110,12 +110,24 @@ export const placeDraws = {
   "user-topics.set": null,
   "user-topics.move": null,
   "group.create": null,
-  "group.update": null,
-  "group.deactivate": null,
-  "group.change-members": null,
+  "group.update": (world) => {
+    const change = { name: world.random.chance(0.3) ? world.name() : null, description: world.maybe(world.name()) };
+    const isDeactivated = world.random.chance(0.3) ? world.flip() : null;
+    const params = { groupId: world.ownGroup(), ...change, isDeactivated, settings: {} };
+    return command(realm, "group.update", params, world.administrator());
+  },
+  "group.deactivate": (world) =>
+    command(realm, "group.deactivate", { groupId: world.ownGroup() }, world.administrator()),
+  "group.change-members": (world) => {
+    const [groupId, subgroupId] = [world.ownGroup(), world.ownGroup()];
+    const isNesting = world.random.chance(0.2) && groupId !== subgroupId;
+    const members = { addIds: isNesting ? [] : world.activeUsers(3), removeIds: [] };
+    const subgroups = { addSubgroupIds: isNesting ? [subgroupId] : [], removeSubgroupIds: [] };
+    return command(realm, "group.change-members", { groupId, ...members, ...subgroups }, world.administrator());
+  },
   "group-members.continue": (world) => {
     const steps = [{ op: "add" as const, userIds: world.activeUsers(3) }];
-    const params = { groupId: world.ownGroup() ?? 99_999, steps, waiting: null };
+    const params = { groupId: world.ownGroup(), steps, waiting: null };
     return command(realm, "group-members.continue", params, null);
   },
   "linkifier.add": (world) => command(realm, "linkifier.add", linkifier(world), world.administrator()),
@@ -153,6 +165,7 @@ export const placeDraws = {
       { name: world.name() },
       { waiting_period_threshold: world.random.below(3) },
       { message_retention_days: world.random.pick([-1, 30]) },
+      { moderation_request_channel_id: world.privateChannel() },
     ]);
     return command(
       realm,

@@ -2,26 +2,20 @@
 import type { FaultPlan, StoreFault } from "./faulty-store.ts";
 import type { Random } from "./random.ts";
 
-export const storeFaults = [
-  "crash before commit",
-  "crash after commit",
-  "crash between rows",
-  "failed commit",
-  "slow flush",
-  "clock set back",
-] as const satisfies readonly StoreFault["kind"][];
-
 const hourMs = 60 * 60 * 1000;
 
 /** Of a thousand transactions. */
 const rates: readonly (readonly [number, (random: Random) => StoreFault])[] = [
   [5, () => ({ kind: "crash before commit" })],
   [5, () => ({ kind: "crash after commit" })],
-  [6, (random) => ({ kind: "crash between rows", rows: random.below(12) })],
+  [6, (random) => ({ kind: "crash between rows", rows: random.below(random.pick([4, 12, 100])) })],
   [3, () => ({ kind: "failed commit" })],
   [8, (random) => ({ kind: "slow flush", ms: random.pick([50, 2000, 70_000]) })],
   [2, () => ({ kind: "clock set back", ms: hourMs })],
 ];
+
+/** Of all frames and answers. */
+const perThing = 1 / 800;
 
 export class DrawnFaults implements FaultPlan {
   readonly #random: Random;
@@ -43,6 +37,11 @@ export class DrawnFaults implements FaultPlan {
       if (left < 0) return make(this.#random);
     }
     return null;
+  }
+
+  /** Whether the machine goes down before the next frame or answer leaves it; those before have left. */
+  cutsOff(): boolean {
+    return !this.isOver && this.#random.chance(perThing);
   }
 
   slowed(fault: StoreFault): void {

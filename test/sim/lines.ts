@@ -125,7 +125,7 @@ export class PollLine implements Line {
         return;
       }
       this.#handler.answered(body.events);
-      if (!this.#isStalled) this.ask();
+      if (!this.#isStalled && !this.#isOver) this.ask();
     });
   }
 

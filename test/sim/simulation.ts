@@ -13,29 +13,17 @@ import { Auditor, type Request } from "./auditor.ts";
 import { Catalogue } from "./catalogue.ts";
 import { watchCommands } from "./command-watch.ts";
 import { Crowd } from "./crowd.ts";
+import type { FaultKind } from "./fault-kinds.ts";
 import { DrawnFaults } from "./fault-plan.ts";
 import type { StoreFault } from "./faulty-store.ts";
 import { type Breakage, Machine } from "./machine.ts";
-import { Outside, outsideFaults } from "./outside.ts";
+import { Outside } from "./outside.ts";
 import { Random } from "./random.ts";
 import { Reads } from "./reads.ts";
 import { Replica } from "./replica.ts";
 import { Sight } from "./sight.ts";
 import { slowDays, slowLookMs } from "./sim-clock.ts";
 import { World } from "./world.ts";
-
-/** Faults that are not the store's. */
-export const worldFaults = [
-  "machine killed",
-  "restart",
-  "full disk",
-  "slow machine",
-  "turns of one command",
-  "lost network",
-  "stalled reader",
-  ...outsideFaults,
-] as const;
-export type FaultKind = (typeof worldFaults)[number] | StoreFault["kind"];
 
 export interface RunOptions {
   /** A founded realm, which the run changes. */
@@ -59,8 +47,10 @@ export interface RunResult {
   readonly crashes: number;
   readonly answers: ReadonlyMap<string, number>;
   readonly faults: ReadonlyMap<FaultKind, number>;
-  /** Types that machines decided. */
+  /** Of commands that were carried out: those that were refused, or threw, prove little. */
   readonly types: ReadonlySet<string>;
+  /** Of events. */
+  readonly eventTypes: ReadonlySet<string>;
 }
 
 const stepsBetweenChecks = 25;
@@ -85,6 +75,7 @@ export class Simulation {
   readonly #hash = createHash("sha256");
   readonly #faults = new Map<FaultKind, number>();
   readonly #types = new Set<string>();
+  readonly #eventTypes = new Set<string>();
   readonly #answers = new Map<string, number>();
   readonly #pending = new Map<number, Request>();
   #remembered: Request[] = [];
@@ -146,7 +137,16 @@ export class Simulation {
       machine: () => this.#machine,
       world: () => this.#world,
       met: (kind) => this.#met(kind),
+      cutsOff: () => this.#cutsOff("crash between frames"),
     });
+  }
+
+  /** Of what a turn has to say, some has left the machine and the rest never does. */
+  #cutsOff(kind: FaultKind): boolean {
+    if (!this.#plan.cutsOff()) return false;
+    this.#met(kind);
+    this.#machine.kill();
+    return true;
   }
 
   #trace(text: string): void {
@@ -178,10 +178,12 @@ export class Simulation {
   }
 
   async run(): Promise<RunResult> {
-    const endWatch = watchCommands((command) => {
-      if (this.#machine.isDown) return;
-      this.#types.add(command.type);
-      this.#auditor.drove(command);
+    const endWatch = watchCommands({
+      began: (command) => {
+        if (!this.#machine.isDown) this.#auditor.drove(command);
+      },
+      succeeded: ({ type }) => this.#types.add(type),
+      staged: (type) => this.#eventTypes.add(type),
     });
     try {
       await this.#machine.start();
@@ -217,6 +219,7 @@ export class Simulation {
       answers: this.#answers,
       faults: this.#faults,
       types: this.#types,
+      eventTypes: this.#eventTypes,
     };
   }
 
@@ -304,7 +307,7 @@ export class Simulation {
 
   #answered(request: Request, result: AskResult): void {
     // Who died with the machine hears nothing of it.
-    if (this.#machine.isDown || !this.#pending.delete(request.serial)) return;
+    if (this.#machine.isDown || this.#cutsOff("crash between answers") || !this.#pending.delete(request.serial)) return;
     const code = result.kind === "ok" ? "ok" : result.code;
     this.#answers.set(code, (this.#answers.get(code) ?? 0) + 1);
     this.#trace(`answer ${request.serial} ${JSON.stringify(result)}`);

@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { type Command, command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { commands, generalId, makePeople, openFounded, ownerId } from "../support/runtime.ts";
 import type { Teardown } from "../support/server.ts";
@@ -11,6 +12,19 @@ const memory = "/dev/shm";
 
 /** The third channel of this organization. */
 const archiveId = 3;
+
+/** The fourth one: where reported messages go. */
+const moderationId = 4;
+
+function moderation(): Command {
+  const asked = commands.createChannel("Moderation", [ownerId]);
+  return { ...asked, params: { ...asked.params, isPrivate: true, isHistoryPublic: false } };
+}
+
+function reportsGoTo(channelId: number): Command {
+  const change = { settings: { moderation_request_channel_id: channelId }, groups: {}, isWebPublicAllowed: false };
+  return command({ actor: "realm" }, "realm.change-settings", change, ownerId);
+}
 
 /** More than is marked as read, or left, in one turn: the rest follows in slices, between which anything may happen. */
 const unreadMany = limits.read_rows_inline_max + 20;
@@ -32,6 +46,8 @@ export class Template {
     const people = await makePeople(founded, 4);
     await founded.ask(commands.createChannel("Sales", [ownerId, ...people]));
     await founded.ask(commands.createChannel("Archive", [ownerId, ...people]));
+    await founded.ask(moderation());
+    await founded.ask(reportsGoTo(moderationId));
     await founded.ask(commands.post("lunch", "welcome", ownerId, generalId));
     for (let post = 0; post < unreadMany; post++) {
       await founded.ask(commands.post("minutes", `minute ${post}`, ownerId, archiveId));

@@ -1,6 +1,6 @@
 /** What the workload draws from: everything that there is, seen by rows, and now and then something that there is not. */
 import type { Command } from "../../actors/commands.ts";
-import type { TableName } from "../../schemas/records.ts";
+import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
 import { type ParsedContent, parseContent } from "../../src/domain/markdown/render.ts";
 import type { Random } from "./random.ts";
 import type { Replica } from "./replica.ts";
@@ -55,6 +55,20 @@ export class World {
     return keys.length === 0 || this.random.chance(0.03) ? null : this.random.pick(keys);
   }
 
+  /** Something that is one person's, and whose it is; mostly asked for by them. */
+  own(table: TableName): { readonly userId: number; readonly id: number } {
+    const key = this.#key(table) as readonly [number, number] | null;
+    if (key === null || this.random.chance(0.1)) return { userId: this.user(), id: this.id(table) };
+    return { userId: key[0], id: key[1] };
+  }
+
+  /** A row of a table, mostly; undefined: there is none, or something else is to be tried. */
+  row<T extends TableName>(table: T): { readonly key: KeyOf<T>; readonly row: RowOf<T> } | undefined {
+    const key = this.#key(table);
+    const row = key === null ? undefined : this.#replica.get(table, key);
+    return row === undefined ? undefined : { key: key as KeyOf<T>, row };
+  }
+
   now(): number {
     return this.#now();
   }
@@ -73,10 +87,16 @@ export class World {
     return this.users(count).filter((id) => this.#replica.get("users", id)?.isActive === true);
   }
 
-  /** A group that people made; null: there is none. */
-  ownGroup(): number | null {
+  /** A group that people made; 99,999: there is none. */
+  ownGroup(): number {
     const ids = this.#replica.rows("groups").flatMap((row) => (row.isSystem || row.name === null ? [] : [row.id]));
-    return ids.length === 0 ? null : this.random.pick(ids);
+    return ids.length === 0 ? 99_999 : this.random.pick(ids);
+  }
+
+  /** A channel that not everybody sees; -1: there is none. */
+  privateChannel(): number {
+    const ids = this.#replica.rows("channels").flatMap((row) => (row.isPrivate && !row.isArchived ? [row.id] : []));
+    return ids.length === 0 ? -1 : this.random.pick(ids);
   }
 
   administrator(): number {

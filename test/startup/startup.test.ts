@@ -91,8 +91,6 @@ t.test("[start-up] a second process on the same DATA_DIR is refused, and the fir
   t.equal((await owner.get("/server_settings")).body.realm_name, "Colloquy");
   const cookies = { Cookie: "c".repeat(12 * 1024) };
   t.equal((await owner.get("/users/me", {}, cookies)).status, 200, "[pitfalls 2.2] header blocks of browsers fit");
-  const longPath = await owner.get(`/${"p".repeat(limits.path_bytes_max)}`);
-  t.match(longPath, { status: 400, body: { result: "error", code: "BAD_REQUEST" } }, "[S3] path_bytes_max");
   const before = readFileSync(join(dataDir, "zuliprc"), "utf8");
   const { code, stdout, stderr } = await run(t, { DATA_DIR: dataDir, PORT: "0" });
   t.not(code, 0);

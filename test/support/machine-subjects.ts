@@ -33,7 +33,7 @@ export async function populated(t: Teardown): Promise<OpenRealm> {
   await makePeople(bench, 3);
   answerOf(await bench.ask(commands.createChannel("sales", [ownerId, 3])));
   await bench.ask(commands.register(ownerId, "q1"));
-  const long = limits.topic_deletion_batch_messages + 1;
+  const long = limits.topic_deletion_batch_messages_busy + 1;
   await Promise.all([
     ...Array.from({ length: long }, (_, index) => bench.ask(commands.post("long", `m${index}`))),
     bench.ask(commands.post("short", "hi")),

@@ -5,6 +5,7 @@ import { BLOCK_DEPTH_MAX, BLOCKS_PER_TABLE } from "./bounds.ts";
 import { contextOf } from "./context.ts";
 import { closesFence, type Fence, openFence } from "./fences.ts";
 import { isPlain } from "./plain-text.ts";
+import { hideCodeBorders, showCodeBorders } from "./table-cells.ts";
 import { pushMathBlock, SPOILER_BLOCK, SPOILER_CONTENT, SPOILER_HEADER } from "./tokens.ts";
 
 export type BlockRule = (state: StateBlock, startLine: number, endLine: number, silent: boolean) => boolean;
@@ -14,9 +15,10 @@ const TABLE_DELIMITERS = /^[ \t]*[|:-][ \t|:-]*$/;
 const HEADING = /^ {0,3}(#{1,6})[ \t]+(?=\S)/;
 
 // Up to which line a block was found to hold nothing but `>`, and where the block ends that was last asked about: else
-// every line of a long block would look through the whole of it again.
+// every line of a long block would look through the whole of it again. And what the table rule is shown of the source.
 const emptyQuoteEnds = new WeakMap<StateBlock, number>();
 const blockEnds = new WeakMap<StateBlock, number>();
+const tableSources = new WeakMap<StateBlock, string>();
 
 export function lineOf(state: StateBlock, line: number): string {
   return state.src.slice(state.bMarks[line], state.eMarks[line]);
@@ -117,10 +119,26 @@ export function boundedTableRule(): BlockRule {
     if (!delimiters.includes("-") || !TABLE_DELIMITERS.test(delimiters)) return false;
     const columns = delimiters.split("|").length;
     const most = BLOCKS_PER_TABLE + columns * (endOfBlock(state, startLine, endLine) - startLine);
-    if (most > contextOf(state.env).blocksLeft || !rule(state, startLine, endLine, silent)) return false;
+    if (most > contextOf(state.env).blocksLeft || !withCodeInCells(rule, state, startLine, endLine, silent))
+      return false;
     if (!silent) spendBlocks(state, BLOCKS_PER_TABLE + columns * (state.line - startLine));
     return true;
   };
+}
+
+/** The table rule, to which `|` in inline code is no border. */
+function withCodeInCells(rule: BlockRule, ...[state, startLine, endLine, silent]: Parameters<BlockRule>): boolean {
+  const { src } = state;
+  const hidden = tableSources.get(state) ?? hideCodeBorders(src);
+  tableSources.set(state, hidden);
+  const from = state.tokens.length;
+  state.src = hidden;
+  const isTable = rule(state, startLine, endLine, silent);
+  state.src = src;
+  if (hidden !== src) {
+    for (const token of state.tokens.slice(from)) token.content = showCodeBorders(token.content);
+  }
+  return isTable;
 }
 
 /** The first empty line after `line`, or `endLine`. */

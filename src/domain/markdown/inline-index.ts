@@ -70,7 +70,7 @@ function indexOf(state: StateInline): InlineIndex {
 }
 
 /** A run of backticks opens a code span if a run of the same length follows and it is not inside another one. */
-function findCodeSpans(text: string): ReadonlyMap<number, CodeSpan> {
+export function findCodeSpans(text: string): ReadonlyMap<number, CodeSpan> {
   const spans = new Map<number, CodeSpan>();
   if (!text.includes("`")) return spans;
   const runs = Array.from(text.matchAll(BACKTICKS), (match) => ({ start: match.index, length: match[0].length }));

@@ -15,6 +15,8 @@ const SAFE_SCHEMES = new Set(
   ).split(" "),
 );
 const SCHEME = /^([a-z][a-z0-9+.-]*):/i;
+// Of these, an address without a host leads nowhere.
+const WEB_WITHOUT_HOST = /^(?:https?|ftps?|sftp):(?!\/\/[^/?#])/i;
 const PORT_AT = /:\d{1,5}(?!\d)/y;
 // Controls, spaces of all kinds, and the invisible characters with which an address could hide its true form.
 const UNSAFE_CHARACTERS = /[\p{Cc}\p{Cf}\p{Zs}\p{Zl}\p{Zp}]/u;
@@ -42,13 +44,18 @@ const WORD = /\S+/g;
 const OPENING = new Set("'\"(,:<>[{*~|");
 const TRAILING = new Set("!:;?,.'*~");
 const SCHEME_AT = /https?:\/\/(?=[\p{L}\p{N}[_])/iuy;
-const EMAIL_AT = /[a-z0-9._%+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,10}(?![a-z0-9@_-])/iy;
+const EMAIL_AT = /[a-z0-9._%+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,10}(?![a-z0-9@_/-])/iy;
 const DOMAIN_AT = /(?:[\p{L}\p{N}][\p{L}\p{N}-]{0,62}\.){1,10}(\p{L}{2,18})(?![\p{L}\p{N}@_-])/uy;
 
 /** The address to put into `href`, or null when a link must not lead there. The caller escapes it. */
 export function safeHref(address: string, realmUrl: string | null): string | null {
   const url = address.trim();
   if (url === "" || UNSAFE_CHARACTERS.test(url)) return null;
+  const href = hrefOf(url, realmUrl);
+  return href === null || WEB_WITHOUT_HOST.test(href) ? null : href;
+}
+
+function hrefOf(url: string, realmUrl: string | null): string | null {
   if (url.startsWith("#")) return url;
   if (url.startsWith("/")) return /^\/[/\\]/.test(url) ? `http:${url.replaceAll("\\", "/")}` : url;
   const scheme = SCHEME.exec(url)?.[1]?.toLowerCase();

@@ -196,7 +196,15 @@ export function directPath(otherIds: readonly number[]): string {
   return `#narrow/dm/${otherIds.join(",")}-${otherIds.length > 1 ? "group" : "dm"}`;
 }
 
+// What `encodeURIComponent` leaves alone and the public server does not; a parenthesis would end a link's address, too.
+const LEFT_ALONE = /[.!'()*]/g;
+
 /** A part of a `#narrow` address: percent-encoding with a full stop for the percent sign. */
 export function encodeHash(text: string): string {
-  return encodeURIComponent(text.replace(LONE_SURROGATE, "\ufffd")).replaceAll(".", "%2E").replaceAll("%", ".");
+  const encoded = encodeURIComponent(text.replace(LONE_SURROGATE, "\ufffd")).replace(LEFT_ALONE, percentEncoded);
+  return encoded.replaceAll("%", ".");
+}
+
+function percentEncoded(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }

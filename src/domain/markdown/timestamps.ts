@@ -4,6 +4,9 @@
 const ISO_FORM = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?)? ?(Z|[+-]\d\d:?\d\d)?$/i;
 const DAY_FIRST = /^(\d{1,2})(?:st|nd|rd|th)? ([a-z]{3,9})\.?,? (\d{4})(?:,? (.{1,40}))?$/i;
 const MONTH_FIRST = /^([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})(?:,? (.{1,40}))?$/i;
+// A day in figures with a clock as people write it ("3:04 pm"); the other forms of it are ISO's.
+const DAY_AND_CLOCK = /^(\d{4})-(\d\d)-(\d\d),? (.{1,40})$/;
+const WEEKDAY = /^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? (?=.)/i;
 const TIME_FORM = /^(\d{1,2}):(\d\d)(?::(\d\d))? ?(am|pm)? ?(Z|UTC|GMT|[+-]\d\d:?\d\d)?$/i;
 const UNIX_FORM = /^-?\d{1,11}(?:\.\d{1,9})?$/;
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
@@ -24,7 +27,7 @@ interface Fields {
 export function parseTimestamp(text: string): string | null {
   const trimmed = text.trim();
   if (UNIX_FORM.test(trimmed)) return format(Number(trimmed) * 1000);
-  const fields = isoFields(trimmed) ?? namedFields(trimmed);
+  const fields = isoFields(trimmed) ?? namedFields(trimmed.replace(WEEKDAY, ""));
   return fields === null ? null : format(instantOf(fields));
 }
 
@@ -36,18 +39,30 @@ function isoFields(text: string): Fields | null {
 }
 
 function namedFields(text: string): Fields | null {
+  const inFigures = DAY_AND_CLOCK.exec(text);
+  if (inFigures !== null) {
+    const [, year, month, day, time] = inFigures;
+    return clockFields({ year, month, day }, time);
+  }
   const dayFirst = DAY_FIRST.exec(text);
   const monthFirst = dayFirst === null ? MONTH_FIRST.exec(text) : null;
   const [day, name, year, time] = dayFirst
     ? [dayFirst[1], dayFirst[2], dayFirst[3], dayFirst[4]]
     : [monthFirst?.[2], monthFirst?.[1], monthFirst?.[3], monthFirst?.[4]];
   const month = MONTHS.indexOf(name?.slice(0, 3).toLowerCase() ?? "") + 1;
-  if (month === 0) return null;
+  return month === 0 ? null : clockFields({ year, month: String(month), day }, time);
+}
+
+/** A day and the time on it; without one, its beginning. */
+function clockFields(
+  { year, month, day }: Readonly<Record<"year" | "month" | "day", string | undefined>>,
+  time: string | undefined,
+): Fields | null {
   const clock = time === undefined ? ["", "0", "00", "00"] : TIME_FORM.exec(time.trim());
   if (clock === null) return null;
   const [, hour = "0", minute = "0", second = "0", half, offset = "Z"] = clock;
   const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toLowerCase() === "pm" ? 12 : 0);
-  return numbers({ year, month: String(month), day, hour: String(hours), minute, second }, offset);
+  return numbers({ year, month, day, hour: String(hours), minute, second }, offset);
 }
 
 function numbers(text: Record<Exclude<keyof Fields, "offset">, string | undefined>, offset: string): Fields | null {

@@ -1,0 +1,36 @@
+/** Read receipts of messages that were moved (public API: get-read-receipts): who has read, not for whom it counts as read. */
+import t from "tap";
+import type { Client } from "../support/client.ts";
+import { createChannel, personOf } from "../support/conversation.ts";
+import { quietly } from "../support/message-moves.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const [writer, reader, idler, stranger] = [
+  await personOf(server, "writer"),
+  await personOf(server, "reader"),
+  await personOf(server, "idler"),
+  await personOf(server, "stranger"),
+];
+const from = await createChannel(owner, "from", [owner, writer, reader, idler]);
+const to = await createChannel(owner, "to", [owner, writer, reader, idler, stranger]);
+
+const mark = (by: Client, id: number) => by.post("/messages/flags", { flag: "read", op: "add", messages: [id] });
+const readersOf = async (id: number) => (await writer.get(`/messages/${id}/read_receipts`)).body.user_ids;
+
+t.test(
+  "[openapi get-read-receipts] who has marked the message as read, not who is where it was moved to",
+  async (t) => {
+    const id = await writer.say(from, "travels", "x");
+    await mark(reader, id);
+    t.strictSame(await readersOf(id), [reader.userId]);
+    await owner.patch(`/messages/${id}`, { ...quietly, stream_id: to });
+    t.strictSame(await readersOf(id), [reader.userId], "to the stranger it came as read");
+    await mark(idler, id);
+    t.strictSame(await readersOf(id), [reader.userId, idler.userId]);
+    await owner.patch(`/messages/${id}`, { ...quietly, topic: "renamed" });
+    await owner.patch(`/messages/${id}`, { ...quietly, stream_id: from });
+    t.strictSame(await readersOf(id), [reader.userId, idler.userId], "and back");
+  },
+);

@@ -1,0 +1,66 @@
+/** Topics that are resolved where names are long or taken (spec 2.9; public API: update-message). */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import type { Client } from "../support/client.ts";
+import { createChannel, outcome, personOf } from "../support/conversation.ts";
+import { audit, moved, read, topicOf } from "../support/message-moves.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const member = await personOf(server, "member");
+const id = await createChannel(server.owner, "questions", [member]);
+const mention = `@_**member 0|${member.userId}**`;
+
+/** As clients do it: with their notices as they are by default. */
+const rename = (by: Client, messageId: number, topic: string, more = {}) =>
+  by.patch(`/messages/${messageId}`, { topic, propagate_mode: "change_all", ...more });
+const textsOf = async (topic: string) => (await topicOf(member, id, topic)).map(([, content]) => content);
+
+t.test(
+  "[spec 2.9] last_moved_timestamp is absent if only resolved, also where the mark makes the name too long",
+  async (t) => {
+    const name = "n".repeat(limits.topic_code_points_max);
+    const message = await member.say(id, name, "why?");
+    t.strictSame(outcome(await rename(member, message, `✔ ${name}`)), moved);
+    const resolved = await read(member, message);
+    t.equal(resolved.subject, `✔ ${"n".repeat(limits.topic_code_points_max - 5)}...`);
+    t.notOk("last_moved_timestamp" in resolved);
+    t.equal(resolved.edit_history.length, 1, "its history tells it");
+    t.strictSame(outcome(await rename(member, message, resolved.subject.slice(2))), moved);
+    t.notOk("last_moved_timestamp" in (await read(member, message)), "nor if it was unresolved again");
+    await rename(member, message, "another question");
+    t.ok("last_moved_timestamp" in (await read(member, message)), "a move is one");
+  },
+);
+
+t.test(
+  "[openapi update-message] a move that just resolves gives no other notice, also into a resolved topic",
+  async (t) => {
+    const first = await member.say(id, "taken", "one");
+    await rename(member, first, "✔ taken");
+    const second = await member.say(id, "taken", "two");
+    t.strictSame(outcome(await rename(member, second, "✔ taken")), moved);
+    const resolved = `${mention} has marked this topic as resolved.`;
+    t.strictSame(await textsOf("✔ taken"), ["one", resolved, "two", resolved]);
+    await member.say(id, "taken", "three");
+    t.strictSame(outcome(await rename(member, first, "taken")), moved);
+    t.strictSame(await textsOf("taken"), [
+      ...["one", resolved, "two", resolved, "three"],
+      `${mention} has marked this topic as unresolved.`,
+    ]);
+    audit(t, server);
+  },
+);
+
+t.test("[openapi update-message] what is more than resolving is told as a move", async (t) => {
+  const [first, second] = [await member.say(id, "parts", "one"), await member.say(id, "parts", "two")];
+  await rename(member, first, "✔ parts", { propagate_mode: "change_one" });
+  t.match((await textsOf("✔ parts")).at(-1), /^\[A message\].* was moved here from /, "a part of the topic");
+  await rename(member, second, "✔ parts", { content: "three" });
+  t.equal(
+    (await textsOf("✔ parts")).filter((text) => text.endsWith("as resolved.")).length,
+    0,
+    "and a change of content",
+  );
+  audit(t, server);
+});

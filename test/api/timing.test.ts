@@ -1,0 +1,67 @@
+/**
+ * What a wrong key, password or signature costs tells nothing about the right one (issue "Proof that nothing is lost", Security:
+ * timing-safe key check; S2). Time itself is not measured: what is shown is how the look is done.
+ */
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { verifyKey } from "../../src/http/authentication.ts";
+import { Passwords } from "../../src/http/passwords.ts";
+import { realmOf } from "../support/conversation.ts";
+import { checkout } from "../support/process.ts";
+import { startTestServer } from "../support/server.ts";
+
+t.test("[issue, Security] a key is looked up by its hash, once, however much of it is right", async (t) => {
+  const server = await startTestServer(t);
+  const { view } = realmOf(server);
+  const { email, key } = server.owner.account ?? { email: "", key: "" };
+  const asked: string[] = [];
+  const apiKey = view.apiKey.bind(view);
+  view.apiKey = (hash) => {
+    asked.push(hash);
+    return apiKey(hash);
+  };
+  const shown = ["", key.slice(0, 1), key.slice(0, -1), `${key.slice(0, -1)}!`, `${key}a`, key];
+  for (const each of shown) verifyKey(view, email, each);
+  view.apiKey = apiKey;
+  t.strictSame(
+    asked,
+    shown.map((each) => createHash("sha256").update(each).digest("hex")),
+  );
+  t.match(verifyKey(view, email, `${key.slice(0, -1)}!`), { code: "INVALID_API_KEY" });
+  t.match(verifyKey(view, email, key), { caller: { id: server.owner.userId } });
+});
+
+/** Milliseconds that all threads of the process worked: waiting for a processor does not count. */
+async function workOf(attempt: () => Promise<unknown>): Promise<number> {
+  const before = process.cpuUsage();
+  for (let count = 0; count < 5; count++) await attempt();
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1000;
+}
+
+t.test("[issue, Security] an unknown address is as much work as a wrong password", async (t) => {
+  const passwords = new Passwords();
+  const stored = await passwords.hash("the right one");
+  t.equal(await passwords.verify(stored, "the right one"), true);
+  // The first look at an unknown address makes what it is compared with.
+  t.equal(await passwords.verify(null, "a wrong one"), false);
+  const wrong = await workOf(() => passwords.verify(stored, "a wrong one"));
+  const unknown = await workOf(() => passwords.verify(null, "a wrong one"));
+  t.ok(unknown > wrong / 3 && unknown < wrong * 3, `${unknown} ms of work, ${wrong} for a wrong password`);
+});
+
+t.test("[issue, Security] what is signed is compared in constant time", (t) => {
+  const folder = join(checkout, "src");
+  const signing = readdirSync(folder, { recursive: true, encoding: "utf8" })
+    .filter((path) => path.endsWith(".ts"))
+    .map((path) => ({ path, text: readFileSync(join(folder, path), "utf8") }))
+    .filter(({ text }) => text.includes("createHmac("));
+  t.ok(signing.length > 0);
+  for (const { path, text } of signing) {
+    t.match(text, /\btimingSafeEqual\(/, path);
+    t.notMatch(text, /\.(?:equals|compare|localeCompare)\(|\b(?:signature|shown|expected) [!=]== /, path);
+  }
+  t.end();
+});

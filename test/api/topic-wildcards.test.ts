@@ -1,0 +1,58 @@
+/** `@**topic**` (public API: send-message, update-message): who may call everybody who has written in a topic. */
+import t from "tap";
+import type { Client } from "../support/client.ts";
+import { createChannel, outcome, personOf, refusal, setRealmSettings, systemGroup } from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const member = await personOf(server, "member");
+const writers = await Promise.all(Array.from({ length: 16 }, (_, index) => personOf(server, `writer${index}x`)));
+const channelId = await createChannel(owner, "lectures", [owner, member, ...writers]);
+
+const notAllowed = refusal(
+  "You do not have permission to use topic wildcard mentions in this topic.",
+  "TOPIC_WILDCARD_MENTION_NOT_ALLOWED",
+);
+const call = "@**topic** please read";
+
+const send = (by: Client, topic: string) =>
+  by.post("/messages", { type: "channel", to: channelId, topic, content: call });
+
+/** A topic in which so many people have written. */
+async function written(topic: string, people: number): Promise<void> {
+  for (const writer of writers.slice(0, people)) await writer.say(channelId, topic, "I was here");
+}
+
+t.test(
+  "[openapi send-message] where up to 15 have written anybody calls them; beyond, the group that may",
+  async (t) => {
+    await written("fifteen", 15);
+    t.equal((await send(member, "fifteen")).status, 200);
+    await written("sixteen", 16);
+    t.strictSame(outcome(await send(member, "sixteen")), notAllowed);
+    t.equal((await send(owner, "sixteen")).status, 200, "administrators are in can_mention_many_users_group");
+    t.equal((await send(member, "nobody yet")).status, 200, "a topic that begins with it");
+    t.equal((await member.say(channelId, "sixteen", "`@**topic**` is quoted, @_**topic** silent")) > 0, true);
+    const later = {
+      type: "channel",
+      to: channelId,
+      topic: "sixteen",
+      content: call,
+      scheduled_delivery_timestamp: 4_000_000_000,
+    };
+    t.strictSame(outcome(await member.post("/scheduled_messages", later)), notAllowed, "nor later");
+    setRealmSettings(server, { can_mention_many_users_group: systemGroup(server, "role:members") });
+    t.equal((await send(member, "sixteen")).status, 200);
+    setRealmSettings(server, { can_mention_many_users_group: systemGroup(server, "role:administrators") });
+  },
+);
+
+t.test("[openapi update-message] nor by an edit, which leaves the message as it was", async (t) => {
+  await written("edited", 16);
+  const id = await member.say(channelId, "edited", "x");
+  t.strictSame(outcome(await member.patch(`/messages/${id}`, { content: call })), notAllowed);
+  t.equal((await member.get(`/messages/${id}`)).body.raw_content, "x");
+  const quiet = await member.say(channelId, "quiet", "x");
+  t.equal((await member.patch(`/messages/${quiet}`, { content: call })).status, 200);
+});

@@ -1,0 +1,95 @@
+/**
+ * Long reads (S3, narrow_rows_per_pass_max; architecture, The path of a write: big reads have a budget and continue on a later pass
+ * of the loop): they find everything that there is, and others have their turn in between.
+ */
+import t, { type Test } from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { messageFetchRoutes } from "../../src/http/routes/message-fetch.ts";
+import { callOf, read } from "../sim/calls.ts";
+import { answerOf, commands, generalId, type OpenRealm, openFounded, ownerId, turn } from "../support/runtime.ts";
+
+const perPass = limits.narrow_rows_per_pass_max;
+
+function operation(operationId: string) {
+  const binding = messageFetchRoutes.find(({ endpoint }) => endpoint.operationId === operationId);
+  if (binding === undefined) throw new Error(`no operation ${operationId}`);
+  return binding.handler;
+}
+
+async function postAll(bench: OpenRealm, posts: readonly (readonly [topic: string, content: string])[]) {
+  const asked = posts.map(([topic, content]) => bench.ask(commands.post(topic, content)));
+  const ids = (await Promise.all(asked)).map((result) => answerOf(result)["id"] as number);
+  await bench.idle();
+  return ids;
+}
+
+/** What the owner is answered, and how many passes of the loop went by meanwhile. */
+async function asked(t: Test, bench: OpenRealm, operationId: string, params: object) {
+  const { realm } = bench;
+  const caller = realm.view.users.get(ownerId);
+  if (caller === undefined) throw new Error("there is no owner");
+  let isOver = false;
+  const answer = Promise.resolve(operation(operationId)(callOf({ realm, caller, params }) as never)).then((handled) => {
+    isOver = true;
+    return read(handled);
+  });
+  let passes = 0;
+  for (; !isOver; passes++) await turn();
+  const { code, body } = await answer;
+  t.equal(code, null);
+  return { body, passes };
+}
+
+const shown = { apply_markdown: false, client_gravatar: true, allow_empty_topic_name: true };
+const fetched = {
+  ...shown,
+  include_anchor: true,
+  num_before: 100,
+  num_after: 0,
+  anchor: "newest",
+};
+
+t.test(
+  "[S3] narrow_rows_per_pass_max: a search over more messages than one pass finds the first and the last",
+  async (t) => {
+    const bench = await openFounded(t);
+    const filler = Array.from({ length: 3 * perPass }, (_, index) => ["t", `nothing ${index}`] as const);
+    const link = ["t", "https://example.com"] as const;
+    const ids = await postAll(bench, [link, ...filler, link]);
+    const narrow = [{ operator: "has", operand: "link" }];
+    const { body, passes } = await asked(t, bench, "get-messages", { ...fetched, narrow });
+    t.strictSame(
+      body.messages.map(({ id }: { id: number }) => id),
+      [ids[0], ids.at(-1)],
+    );
+    t.equal(body.found_oldest, true);
+    t.ok(passes >= 3, `${passes} passes`);
+  },
+);
+
+t.test("[S3] narrow_rows_per_pass_max: of more ids than one pass looks up, each is given", async (t) => {
+  const bench = await openFounded(t);
+  const ids = await postAll(
+    bench,
+    Array.from({ length: 2 * perPass + 1 }, (_, index) => ["t", `m${index}`] as const),
+  );
+  const at = await asked(t, bench, "get-messages", { ...shown, message_ids: ids.slice(0, perPass) });
+  const over = await asked(t, bench, "get-messages", { ...shown, message_ids: ids });
+  t.strictSame([at.body.messages.length, over.body.messages.length], [perPass, 2 * perPass + 1]);
+  t.ok(over.passes > at.passes, `${at.passes} and ${over.passes} passes`);
+});
+
+t.test("[S3] narrow_rows_per_pass_max: of more topics than one pass looks at, each is listed", async (t) => {
+  const bench = await openFounded(t);
+  const before = await asked(t, bench, "get-stream-topics", { stream_id: generalId, allow_empty_topic_name: true });
+  const count = 2 * perPass;
+  await postAll(
+    bench,
+    Array.from({ length: count }, (_, index) => [`topic ${index}`, "x"] as const),
+  );
+  const params = { stream_id: generalId, allow_empty_topic_name: true };
+  const { body, passes } = await asked(t, bench, "get-stream-topics", params);
+  t.equal(body.topics.length, before.body.topics.length + count);
+  t.equal(new Set(body.topics.map((topic: { name: string }) => topic.name)).size, body.topics.length, "each once");
+  t.ok(passes > before.passes, `${before.passes} and ${passes} passes`);
+});

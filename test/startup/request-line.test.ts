@@ -1,0 +1,43 @@
+/**
+ * How long a request line may be (S3), in the real process: what uWebSockets.js takes of a head is set as it starts, and what it
+ * refuses by itself is not in the envelope. The bounds of a path and of a query must lie below that, or they are never reached.
+ */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { outcome, refusal } from "../support/conversation.ts";
+import { exchange } from "../support/http.ts";
+import { startProgram } from "../support/process.ts";
+import { temporaryFolder } from "../support/server.ts";
+
+const { owner, url } = await startProgram(t, temporaryFolder(t));
+/** Of a browser that knows other sites on the host, behind proxies. */
+const cookies = { Cookie: "c".repeat(10 * 1024) };
+const tooLong = refusal("The request line is too long");
+const prefix = "/api/v1";
+
+function ofLength(start: string, bytes: number): string {
+  return start + "x".repeat(bytes - start.length);
+}
+
+t.test("[S3] url_query_bytes_max: a query may be that long; one byte more is refused in the envelope", async (t) => {
+  const query = ofLength("surplus=", limits.url_query_bytes_max);
+  const taken = await owner.send("GET", `/users/me?${query}`, null, cookies);
+  t.match(outcome(taken), { status: 200, body: { user_id: 2, ignored_parameters_unsupported: ["surplus"] } });
+  t.strictSame(outcome(await owner.send("GET", `/users/me?${query}x`, null, cookies)), tooLong);
+});
+
+t.test("[S3] path_bytes_max: a path may be that long; one byte more is refused in the envelope", async (t) => {
+  const path = ofLength("/", limits.path_bytes_max - prefix.length);
+  const query = ofLength("surplus=", limits.url_query_bytes_max);
+  for (const rest of ["", `?${query}`]) {
+    t.match(outcome(await owner.send("GET", path + rest, null, cookies)), { status: 404, body: { code: "NOT_FOUND" } });
+    t.strictSame(outcome(await owner.send("GET", `${path}x${rest}`, null, cookies)), tooLong);
+  }
+});
+
+t.test("[S3] http_head_bytes_max: a larger head is refused as it comes, and the next one is served", async (t) => {
+  const cookie = "c".repeat(limits.http_head_bytes_max);
+  const answer = await exchange(url, `GET ${prefix}/server_settings HTTP/1.1\r\nHost: x\r\nCookie: ${cookie}\r\n\r\n`);
+  t.equal(answer?.status ?? 431, 431, "uWebSockets.js answers by itself, if anybody listens");
+  t.equal((await owner.get("/users/me")).status, 200);
+});
