@@ -36,6 +36,8 @@ export type Effect =
     }
   /** A command for another actor: this turn while its budget lasts, else from the durable mailbox (M3). */
   | { readonly kind: "tell"; readonly command: Command }
+  /** The rest of the same command, in the next turn: nothing else is decided in between (M7). One at most. */
+  | { readonly kind: "go-on"; readonly command: Command }
   /** A durable timer (M8). */
   | { readonly kind: "schedule"; readonly dueAt: number; readonly command: Command }
   /** A dead letter: a command of whose matter nothing more will come, and why. */
@@ -69,6 +71,7 @@ export const effects = {
     replaces,
   }),
   tell: (command: Command): Effect => ({ kind: "tell", command }),
+  goOn: (command: Command): Effect => ({ kind: "go-on", command }),
   schedule: (dueAt: number, command: Command): Effect => ({ kind: "schedule", dueAt, command }),
   bury: (command: Command, error: string): Effect => ({ kind: "bury", command, error }),
   wake: (name: string, afterMs: number, command: Command): Effect => ({ kind: "wake", name, afterMs, command }),

@@ -1,26 +1,18 @@
 /** Channels and topics (spec 2.4, 4.3, 4.13; public API: get-streams). */
 import { type TProperties, Type } from "typebox";
 import { defineEndpoint } from "./endpoint.ts";
-import { channelGroupSettingNames, type GroupSettingName } from "./group-settings.ts";
+import { channelGroupSettingNames } from "./group-settings.ts";
 import {
   flag,
   GroupSettingChange,
   GroupSettingValue,
+  groupParams,
   Id,
   Ids,
   MessageRetentionDays,
   nullable,
   TopicsPolicyParam,
 } from "./types.ts";
-
-/** One optional parameter per permission that a group holds. */
-const groupParams = Object.fromEntries(
-  channelGroupSettingNames.map((name) => [name, Type.Optional(GroupSettingValue)]),
-) as Record<GroupSettingName, ReturnType<typeof Type.Optional<typeof GroupSettingValue>>>;
-
-const groupChangeParams = Object.fromEntries(
-  channelGroupSettingNames.map((name) => [name, Type.Optional(GroupSettingChange)]),
-) as Record<GroupSettingName, ReturnType<typeof Type.Optional<typeof GroupSettingChange>>>;
 
 /** Settings that a channel is created with, by create-channel and by subscribe. */
 export const creationParams = {
@@ -32,7 +24,7 @@ export const creationParams = {
   topics_policy: Type.Optional(TopicsPolicyParam),
   history_public_to_subscribers: Type.Optional(Type.Boolean()),
   message_retention_days: Type.Optional(MessageRetentionDays),
-  ...groupParams,
+  ...groupParams(channelGroupSettingNames, GroupSettingValue),
 } as const satisfies TProperties;
 
 export const createChannel = defineEndpoint({
@@ -136,7 +128,7 @@ export const updateChannel = defineEndpoint({
     is_archived: Type.Optional(Type.Boolean()),
     folder_id: Type.Optional(nullable(Id)),
     topics_policy: Type.Optional(TopicsPolicyParam),
-    ...groupChangeParams,
+    ...groupParams(channelGroupSettingNames, GroupSettingChange),
   },
   ok: {},
   errors: ["CHANNEL_ALREADY_EXISTS", "REQUEST_VARIABLE_INVALID", "UNAUTHORIZED_PRINCIPAL", "EXPECTATION_MISMATCH"],

@@ -272,8 +272,11 @@ export const limits = {
   channel_tails_max: 10_000,
   channel_tail_entries_max: 400_000,
   channel_tail_entries_per_channel_max: 100_000,
-  /** People times messages of a batch that changes its place. */
+  /** People times messages that change their place, of one command. */
   carried_read_states_per_command_max: 2000,
+  /** And of one batch, for which other commands wait: of messages in a large channel fewer go at once, but not fewer than these. */
+  carried_read_states_per_batch: 20_000,
+  move_batch_messages_min: 10,
   read_receipts_per_pass_max: 500,
   topic_participants_scanned_max: 1000,
   /** More who would want to read it, or who have a policy for the topic, make a notice unread for everybody. */

@@ -5,11 +5,11 @@
  */
 import { type TOptional, type TSchema, Type } from "typebox";
 import { defineEndpoint } from "./endpoint.ts";
-import { type RealmGroupSettingName, realmGroupSettingNames } from "./group-settings.ts";
+import { realmGroupSettingNames } from "./group-settings.ts";
 import { languages } from "./languages.ts";
 import { limits } from "./limits.ts";
 import { between, flag, oneOf, type SettingValue } from "./setting-rows.ts";
-import { GroupSettingChange } from "./types.ts";
+import { GroupSettingChange, groupParams } from "./types.ts";
 
 type SettingChanger = "administrator" | "owner";
 
@@ -225,12 +225,8 @@ export function publishedAs(name: RealmSettingName): string {
   return `realm_${name}`;
 }
 
-type PermissionParams = { readonly [N in RealmGroupSettingName]: TOptional<typeof GroupSettingChange> };
 type SettingParams = { readonly [N in RealmSettingName]: TOptional<TSchema> };
 
-const permissionParams = Object.fromEntries(
-  realmGroupSettingNames.map((name) => [name, Type.Optional(GroupSettingChange)]),
-) as PermissionParams;
 const settingParams = Object.fromEntries(
   realmSettingRows.flatMap(([name, { schema }]) => (schema === null ? [] : [[name, Type.Optional(schema)]])),
 ) as SettingParams;
@@ -243,7 +239,7 @@ export const updateRealm = defineEndpoint({
   effectiveness: "durable",
   role: "administrator",
   summary: "Changes settings and permissions of the organization; administrators, some of them owners only.",
-  params: { ...settingParams, ...permissionParams },
+  params: { ...settingParams, ...groupParams(realmGroupSettingNames, GroupSettingChange) },
   ok: {},
   errors: ["UNAUTHORIZED_PRINCIPAL", "REQUEST_VARIABLE_INVALID", "EXPECTATION_MISMATCH", "SYSTEM_GROUP_REQUIRED"],
 });

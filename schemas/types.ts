@@ -1,5 +1,5 @@
 /** Wire types that several areas share, with the words of the public API (spec 2). */
-import { type TSchema, Type } from "typebox";
+import { type TOptional, type TSchema, Type } from "typebox";
 import { limits } from "./limits.ts";
 
 /** A positive identifier that a double holds exactly. */
@@ -30,6 +30,14 @@ export const GroupSettingChange = Type.Object({
 export interface GroupSettingChange {
   readonly new: GroupSettingValue;
   readonly old?: GroupSettingValue | null;
+}
+
+/** One optional parameter for each permission that a group holds, all of one form. */
+export function groupParams<Name extends string, T extends TSchema>(
+  names: readonly Name[],
+  schema: T,
+): Readonly<Record<Name, TOptional<T>>> {
+  return Object.fromEntries(names.map((name) => [name, Type.Optional(schema)])) as Record<Name, TOptional<T>>;
 }
 
 /** Spec 2.4; raw text, or the same text as a JSON string (D9). */

@@ -3,15 +3,8 @@ import { Type } from "typebox";
 import { defineEndpoint } from "./endpoint.ts";
 import { type UserGroupSettingName, userGroupSettingNames } from "./group-settings.ts";
 import { limits } from "./limits.ts";
-import { flag, GroupSettingChange, GroupSettingValue, Id, Ids, nullable } from "./types.ts";
+import { flag, GroupSettingChange, GroupSettingValue, groupParams, Id, Ids, nullable } from "./types.ts";
 
-/** Spec 2.2: one optional parameter per permission, with its value said directly or as `{new, old}`. */
-const settingValues = Object.fromEntries(
-  userGroupSettingNames.map((name) => [name, Type.Optional(GroupSettingValue)]),
-) as Record<UserGroupSettingName, ReturnType<typeof Type.Optional<typeof GroupSettingValue>>>;
-const settingChanges = Object.fromEntries(
-  userGroupSettingNames.map((name) => [name, Type.Optional(GroupSettingChange)]),
-) as Record<UserGroupSettingName, ReturnType<typeof Type.Optional<typeof GroupSettingChange>>>;
 const shownSettings = Object.fromEntries(userGroupSettingNames.map((name) => [name, GroupSettingValue])) as Record<
   UserGroupSettingName,
   typeof GroupSettingValue
@@ -45,7 +38,7 @@ export const createUserGroup = defineEndpoint({
   role: "human-member",
   summary: "Creates a user group with members, subgroups and permissions; whoever is in can_create_groups.",
   params: {
-    ...settingValues,
+    ...groupParams(userGroupSettingNames, GroupSettingValue),
     description: Description,
     members: Ids,
     name: Name,
@@ -64,7 +57,7 @@ export const updateUserGroup = defineEndpoint({
   role: "human-member",
   summary: "Changes a group's name, description and permissions, and makes a deactivated one active again (spec 4.6).",
   params: {
-    ...settingChanges,
+    ...groupParams(userGroupSettingNames, GroupSettingChange),
     deactivated: Type.Optional(Type.Boolean()),
     description: Type.Optional(Description),
     name: Type.Optional(Name),

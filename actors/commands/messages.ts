@@ -22,6 +22,16 @@ interface MovePlace {
   readonly topic: string;
 }
 
+/** A batch for which people's read state is being written, slice after slice, before it goes. */
+export interface BegunBatch {
+  /** Of the conversation that they go to. */
+  readonly conversationId: number;
+  /** The last message of it. */
+  readonly upToId: number;
+  /** Who comes next has a higher id. */
+  readonly afterUserId: number;
+}
+
 /** What is left of a change of place: it travels from batch to batch (architecture, Moves). */
 export interface MessageMove {
   readonly moveId: number;
@@ -48,6 +58,8 @@ export interface MessageMove {
   readonly toggle?: TopicToggle;
   /** How many have gone. */
   readonly count: number;
+  /** Of the batch that goes next, once people's read state has begun to go ahead of it. */
+  readonly begun?: BegunBatch;
   /** Told in the answer: files that the request's change of content leaves without a link. */
   readonly detachedUploads?: readonly Answer[];
   /** The request that is answered when it is done; valid in this `boot` of the realm only. */

@@ -35,7 +35,7 @@ export interface ReadAnnouncement {
   readonly upTo: number;
 }
 
-/** Messages that went to another place, and who comes next of those to whom it matters. */
+/** Of an older server: messages that went to another place, and who comes next of those to whom it matters. */
 export interface CarriedReadState {
   /** As they were. */
   readonly messages: readonly Seen[];
@@ -45,8 +45,6 @@ export interface CarriedReadState {
   readonly isNew: boolean;
   readonly upToId: number;
   readonly afterUserId: number;
-  /** The number of a mark that would be made with the move: what is marked from then on counts for itself. */
-  readonly at: number;
 }
 
 export interface ReadCommandParams {

@@ -3,7 +3,6 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { channelGroupSettingNames, channelGroupSettings, type GroupSettingName } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ChannelRecord, GroupRecord, UserRecord } from "../../schemas/records.ts";
-import type { GroupSettingValue } from "../../schemas/types.ts";
 import { hasRealmPermission, isAdministrator, isGuest } from "../../src/domain/permissions.ts";
 import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { checkChannelName, codePoints } from "../../src/domain/text.ts";
@@ -14,7 +13,7 @@ import { type Effect, effects } from "../effects.ts";
 import { updateBody, watchers } from "./channel-events.ts";
 import { createdNotice, notices } from "./channel-notices.ts";
 import { checkRoomForDefault } from "./default-channels.ts";
-import { type GroupChange, resolveGroupValue } from "./group-values.ts";
+import { type GroupChange, resolveSettings } from "./group-values.ts";
 import { changeMembers, isUnaware } from "./membership.ts";
 import { botMessage, silently } from "./notification-bot.ts";
 
@@ -67,7 +66,17 @@ export function checkChannelCreate(
   const refused = checkCreationPermission(view, caller, wanted, { retention, offset });
   if (refused !== null) return refused;
 
-  const groups = resolveGroups(view, caller, wanted.groups, offset);
+  const groups = resolveSettings(
+    view,
+    {
+      settings: channelGroupSettings,
+      values: wanted.groups,
+      creator: caller,
+      // Each channel of one command takes ids from its own block, one per setting.
+      firstId: view.counter("group") + 1 + offset * channelGroupSettingNames.length,
+    },
+    (name, change) => checkDeletePolicy(view, caller, name, change),
+  );
   if ("kind" in groups) return groups;
   const channel: ChannelRecord = {
     id: view.counter("channel") + 1 + offset,
@@ -146,37 +155,6 @@ export function retentionDays(value: number | string | null): number | null | Re
   return refuse.invalidValue("message_retention_days", String(value));
 }
 
-interface ResolvedGroups {
-  readonly ids: Partial<Record<GroupSettingName, number>>;
-  readonly records: readonly GroupRecord[];
-}
-
-function resolveGroups(
-  view: View,
-  caller: UserRecord,
-  values: Readonly<Partial<Record<GroupSettingName, GroupSettingValue>>>,
-  offset: number,
-): ResolvedGroups | Refusal {
-  const ids: Partial<Record<GroupSettingName, number>> = {};
-  const records: GroupRecord[] = [];
-  // Each channel of one command takes ids from its own block, one per setting.
-  let nextId = view.counter("group") + 1 + offset * channelGroupSettingNames.length;
-  for (const name of channelGroupSettingNames) {
-    const value = values[name] ?? defaultValue(view, caller, name);
-    if (value === null) continue;
-    const change = resolveGroupValue(view, { name, setting: channelGroupSettings[name] }, value, nextId);
-    if ("kind" in change) return change;
-    const refused = checkDeletePolicy(view, caller, name, change);
-    if (refused !== null) return refused;
-    ids[name] = change.id;
-    if (change.record !== null) {
-      records.push(change.record);
-      nextId++;
-    }
-  }
-  return { ids, records };
-}
-
 /** A can_delete_* permission for anybody needs the realm's leave (behaviour 2.3). */
 function checkDeletePolicy(
   view: View,
@@ -189,12 +167,6 @@ function checkDeletePolicy(
   return hasRealmPermission(view, caller, "can_set_delete_message_policy_group")
     ? null
     : refuse.insufficientPermission();
-}
-
-function defaultValue(view: View, caller: UserRecord, name: GroupSettingName): GroupSettingValue | null {
-  const fallback = channelGroupSettings[name].default;
-  if (fallback === "creator") return { direct_members: [caller.id], direct_subgroups: [] };
-  return view.groups.system(fallback)?.id ?? null;
 }
 
 /** @param joining people who join in the same command: they learn of a private channel by an event of their own */

@@ -4,7 +4,7 @@
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import type { GroupSetting, SystemGroupName } from "../../schemas/group-settings.ts";
-import type { GroupRecord } from "../../schemas/records.ts";
+import type { GroupRecord, UserRecord } from "../../schemas/records.ts";
 import type { GroupSettingChange, GroupSettingValue } from "../../schemas/types.ts";
 import { ascending, isSameGroupValue, normalGroupValue, shownGroupValue } from "../../src/domain/group-values.ts";
 import type { View } from "../../src/domain/view.ts";
@@ -33,6 +33,48 @@ export function resolveGroupValue(
   return typeof normal === "number"
     ? checkNamedGroup(view, named, normal)
     : anonymousGroup(view, named, normal, nextId);
+}
+
+/** Who holds each permission of something new, and the anonymous groups that it needs. */
+export interface ResolvedSettings<Name extends string> {
+  readonly ids: Partial<Record<Name, number>>;
+  readonly records: readonly GroupRecord[];
+}
+
+/**
+ * Every permission of a new channel or user group: as it was asked for, else its default.
+ * @param wanted.firstId id of the first anonymous group that is needed
+ * @param check what else a holder must be
+ */
+export function resolveSettings<Name extends string>(
+  view: View,
+  wanted: {
+    readonly settings: Readonly<Record<Name, GroupSetting>>;
+    readonly values: Readonly<Partial<Record<Name, GroupSettingValue>>>;
+    readonly creator: UserRecord;
+    readonly firstId: number;
+  },
+  check: (name: Name, change: GroupChange) => Refusal | null = () => null,
+): ResolvedSettings<Name> | Refusal {
+  const ids: Partial<Record<Name, number>> = {};
+  const records: GroupRecord[] = [];
+  for (const name of Object.keys(wanted.settings) as Name[]) {
+    const setting = wanted.settings[name];
+    const value = wanted.values[name] ?? defaultHolder(view, wanted.creator, setting);
+    const change = resolveGroupValue(view, { name, setting }, value, wanted.firstId + records.length);
+    if ("kind" in change) return change;
+    const refused = check(name, change);
+    if (refused !== null) return refused;
+    ids[name] = change.id;
+    if (change.record !== null) records.push(change.record);
+  }
+  return { ids, records };
+}
+
+/** System groups are there from the founding on. */
+function defaultHolder(view: View, creator: UserRecord, { default: holder }: GroupSetting): GroupSettingValue {
+  if (holder === "creator") return { direct_members: [creator.id], direct_subgroups: [] };
+  return view.groups.system(holder)?.id ?? 0;
 }
 
 /** A change of who holds a permission, and what of the groups' rows comes and goes by it. */

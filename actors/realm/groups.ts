@@ -6,7 +6,6 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { type UserGroupSettingName, userGroupSettingNames, userGroupSettings } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { GroupRecord, UserRecord } from "../../schemas/records.ts";
-import type { GroupSettingValue } from "../../schemas/types.ts";
 import { checkGroupName, checkGroupNameFree } from "../../src/domain/group-names.ts";
 import { canManageGroup, type NamedGroup, namedGroup, userGroupSettingId } from "../../src/domain/group-permissions.ts";
 import { groupUsage } from "../../src/domain/group-usage.ts";
@@ -19,7 +18,7 @@ import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { groupEvent, groupUpdateEvent } from "./group-events.ts";
 import { beginMembers, checkMembersExist, checkPerson, checkSubgroupsExist } from "./group-members.ts";
-import { changeGroupValue, resolveGroupValue } from "./group-values.ts";
+import { changeGroupValue, resolveSettings } from "./group-values.ts";
 
 /** POST /user_groups/create. */
 export function createGroup(_context: unknown, asked: Command<"group.create">, view: View): Outcome {
@@ -29,7 +28,12 @@ export function createGroup(_context: unknown, asked: Command<"group.create">, v
   if (refused !== null) return refused;
   const { name, description, memberIds, subgroupIds } = asked.params;
   const id = view.counter("group") + 1;
-  const resolved = resolveSettings(view, caller, asked.params.settings, id + 1);
+  const resolved = resolveSettings(view, {
+    settings: userGroupSettings,
+    values: asked.params.settings,
+    creator: caller,
+    firstId: id + 1,
+  });
   if ("kind" in resolved) return resolved;
   const late = checkCreationLate(view, asked.params);
   if (late !== null) return late;
@@ -69,37 +73,6 @@ function checkCreationLate(view: View, { name, subgroupIds }: Command<"group.cre
   if (taken !== null) return taken;
   if (view.groups.size >= limits.user_groups_per_realm_max) return refuse.badRequest("Too many user groups");
   return checkSubgroupsExist(view, subgroupIds);
-}
-
-interface ResolvedSettings {
-  readonly ids: Partial<Record<UserGroupSettingName, number>>;
-  readonly records: readonly GroupRecord[];
-}
-
-/** @param firstId id of the first anonymous group that is needed */
-function resolveSettings(
-  view: View,
-  caller: UserRecord,
-  values: Command<"group.create">["params"]["settings"],
-  firstId: number,
-): ResolvedSettings | Refusal {
-  const ids: Partial<Record<UserGroupSettingName, number>> = {};
-  const records: GroupRecord[] = [];
-  for (const name of userGroupSettingNames) {
-    const value = values[name] ?? defaultValue(view, caller, name);
-    const named = { name, setting: userGroupSettings[name] };
-    const change = resolveGroupValue(view, named, value, firstId + records.length);
-    if ("kind" in change) return change;
-    ids[name] = change.id;
-    if (change.record !== null) records.push(change.record);
-  }
-  return { ids, records };
-}
-
-function defaultValue(view: View, creator: UserRecord, name: UserGroupSettingName): GroupSettingValue {
-  const fallback = userGroupSettings[name].default;
-  if (fallback === "creator") return { direct_members: [creator.id], direct_subgroups: [] };
-  return view.groups.system(fallback)?.id ?? 0;
 }
 
 /** PATCH /user_groups/{user_group_id} (spec 4.6). */

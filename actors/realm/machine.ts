@@ -36,7 +36,7 @@ import {
   updateProfileField,
 } from "./profile-fields.ts";
 import { changeOwnProfile } from "./profile-values.ts";
-import { carryReadState } from "./read-state.ts";
+import { carryLate } from "./read-state.ts";
 import { changeRealmSettings } from "./realm-settings.ts";
 import { changeSettingsDefaults } from "./settings-defaults.ts";
 import { addSubscriptions, removeSubscriptions, updateSubscriptions } from "./subscriptions.ts";
@@ -99,7 +99,7 @@ export const realmMachine = setup({
         "channel.update": { actions: decide(updateChannel) },
         "channels.tell-inactive": { actions: decide(tellInactive) },
         "channel.archive": { actions: decide(archiveChannel) },
-        "read-state.carry": { actions: decide(carryReadState) },
+        "read-state.carry": { actions: decide(carryLate) },
         "members.change": { actions: decide(continueChange) },
         "channel.find-first-message": { actions: decide(findFirstMessage) },
         "subscriptions.add": { actions: decide(addSubscriptions) },

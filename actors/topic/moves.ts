@@ -15,7 +15,7 @@ import type { MessageMove } from "../commands/messages.ts";
 import { type Command, command } from "../commands.ts";
 import { type Done, done, type Outcome } from "../decide.ts";
 import { type Answer, type Effect, effects } from "../effects.ts";
-import { movedReadState, traitsInChannel } from "../realm/read-state.ts";
+import { carriedAtOnce, carryReadState, departureOf, traitsInChannel } from "../realm/read-state.ts";
 import { moveUserTopics } from "../realm/user-topics.ts";
 import { messageRows } from "./content.ts";
 import { flagsLost } from "./flag-holders.ts";
@@ -60,29 +60,36 @@ export function startMove(
 
 /** In the conversation that they go to. */
 export function takeIn(context: TopicContext, asked: Command<"messages.take-in">, view: View): Outcome<TopicContext> {
-  const move = asked.params;
+  const { begun, ...move } = asked.params;
   const target = { actor: "topic", ...move.to } as const;
   // All that had come was deleted again: the name begins anew.
   if (context.id === null && asked.to.actor !== "topic") {
     return done({}, [effects.tell(command(target, "messages.take-in", move, null))]);
   }
-  const { messages, lastSeen, hasMore } = nextBatch(view, move);
-  const ids = messages.map((message) => message.id);
-  const id = context.id ?? view.counter("recipient") + 1;
+  const id = context.id ?? begun?.conversationId ?? view.counter("recipient") + 1;
+  const way = {
+    from: { id: move.conversationId, channelId: move.from.channelId },
+    to: { id, channelId: move.to.channelId },
+  };
+  const { messages, lastSeen, hasMore } =
+    begun === undefined ? nextBatch(view, move, carriedAtOnce(view, way)) : begunBatch(view, move, begun.upToId);
   const isNew = context.id === null && messages.length > 0;
+  const taken = isNew && begun === undefined ? [effects.count("recipient", id)] : [];
+  const moved = { ...way, messages, isNew, upToId: move.upToId, afterUserId: begun?.afterUserId ?? 0 };
+  const readState = carryReadState(view, moved);
+  if (readState.onward !== null) {
+    const begins = { conversationId: id, upToId: lastSeen, afterUserId: readState.onward };
+    const rest = command(asked.to, "messages.take-in", { ...move, begun: begins }, null);
+    return done({}, [...taken, ...readState.rows, effects.goOn(rest)]);
+  }
+  const ids = messages.map((message) => message.id);
   const all: Effect[] = [
-    ...(isNew
-      ? [effects.count("recipient", id), effects.put("topicNames", [move.to.channelId, fold(move.to.topic)], { id })]
-      : []),
+    ...taken,
+    ...(isNew ? [effects.put("topicNames", [move.to.channelId, fold(move.to.topic)], { id })] : []),
     ...messages.flatMap((message) => carried(view, message, move, id)),
     ...(messages.length === 0 ? [] : arrivalEffects(context, view, move, ids)),
-    ...movedReadState(view, {
-      messages,
-      from: { id: move.conversationId, channelId: move.from.channelId },
-      to: { id, channelId: move.to.channelId },
-      isNew: move.target === "free",
-      upToId: move.upToId,
-    }),
+    ...departureOf(view, moved),
+    ...readState.rows,
   ];
   const count = move.count + messages.length;
   const after = messages.length === 0 ? {} : arrived(context, id, ids);
@@ -106,17 +113,17 @@ interface Batch {
 }
 
 /** Bounded by number and by size: their rows are written anew, all in one turn. */
-function nextBatch(view: View, move: MessageMove): Batch {
+function nextBatch(view: View, move: MessageMove, most: number): Batch {
   const keys = view.keys("conversationMessages", {
     start: [move.conversationId, move.afterId + 1],
     end: [move.conversationId, move.upToId + 1],
-    limit: limits.move_batch_messages + 1,
+    limit: most + 1,
   });
   const isSeen = sightOf(view, move);
   const messages: MessageRecord[] = [];
   let characters = 0;
   let looked = 0;
-  for (const [, id] of keys.slice(0, limits.move_batch_messages)) {
+  for (const [, id] of keys.slice(0, most)) {
     if (characters >= limits.move_batch_characters) break;
     looked++;
     const message = isSeen(id) ? view.row("messages", id) : undefined;
@@ -125,6 +132,13 @@ function nextBatch(view: View, move: MessageMove): Batch {
     characters += message.content.length + message.rendered.length;
   }
   return { messages, lastSeen: keys[looked - 1]?.[1] ?? move.upToId, hasMore: keys.length > looked };
+}
+
+/** The same one again, as far as it is there still. */
+function begunBatch(view: View, move: MessageMove, upToId: number): Batch {
+  const { messages } = nextBatch(view, { ...move, upToId }, limits.move_batch_messages);
+  const range = { start: [move.conversationId, upToId + 1], end: [move.conversationId, move.upToId + 1], limit: 1 };
+  return { messages, lastSeen: upToId, hasMore: view.keys("conversationMessages", range).length > 0 };
 }
 
 /** In protected history, whoever moves messages moves those that they see. */

@@ -17,7 +17,7 @@ import {
   throughputSeries,
 } from "./measures.ts";
 import type { Outcome } from "./result.ts";
-import { type Context, openFloor } from "./scenario.ts";
+import { type Context, openAnswersFloor } from "./scenario.ts";
 import type { Server } from "./target.ts";
 
 /** One way of reading: its query is part of the request, its path names the floor's answer. */
@@ -68,10 +68,7 @@ export async function measureReads(reads: Reads, operations: readonly ReadOperat
 /** A floor of its own: floors tell answers by path, and several operations may have the same. */
 async function openPhase({ context, server, api }: Reads, operation: ReadOperation) {
   const answers = { [`GET /api/v1${operation.path}`]: await api.call("GET", operation.path, operation.query) };
-  const floor = await openFloor(context, {
-    program: "floors/answer",
-    input: { variable: "ANSWERS_FILE", value: answers },
-  });
+  const floor = await openAnswersFloor(context, answers);
   const cycles = [cycleOf(operation, server, api.authorization)];
   return (ratePerSecond: number | null) =>
     httpPair(context, { label: operation.title, server, floor, cycles, ratePerSecond });

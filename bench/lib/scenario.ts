@@ -67,6 +67,11 @@ export async function openFloor(
   return context.own(await startFloor({ workspace: context.workspace, ...floor }));
 }
 
+/** A floor that answers the very bytes that our server answered, told apart by `METHOD /path` (bench/floors/answer.ts). */
+export function openAnswersFloor(context: Context, answers: Readonly<Record<string, string>>): Promise<Target | null> {
+  return openFloor(context, { program: "floors/answer", input: { variable: "ANSWERS_FILE", value: answers } });
+}
+
 /** Peers that take part in a phase, and how the phase runs on one. */
 export interface PeerRuns<T> {
   readonly among: readonly Peer[];

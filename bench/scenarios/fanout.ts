@@ -5,18 +5,17 @@
 import { Api } from "../lib/api.ts";
 import type { DeliveriesJob } from "../lib/job.ts";
 import {
-  bottleneckNotes,
   deliveryChecks,
-  disturbanceNotes,
   latencyMeasures,
   latencySeries,
   throughputMeasures,
   throughputSeries,
 } from "../lib/measures.ts";
 import type { Outcome } from "../lib/result.ts";
-import { alternate, type Context, generate, openFloor, paceOf, runSeconds, type Scenario } from "../lib/scenario.ts";
+import { alternate, type Context, generate, paceOf, runSeconds, type Scenario } from "../lib/scenario.ts";
+import { checksOfBoth, inTwoPhases, notesOfBoth } from "../lib/two-phases.ts";
 import { storedChecks } from "../peers/stored-check.ts";
-import { captureFrames, nextFirstMarker, receiversOf, usersFor } from "./receivers.ts";
+import { nextFirstMarker, openFramesFloor, receiversOf, usersFor } from "./receivers.ts";
 import { messageCycles } from "./send.ts";
 
 /** Posts under way at once in the throughput phase: enough that a flush never leaves the readers without work. */
@@ -68,11 +67,8 @@ async function run(context: Context): Promise<Outcome> {
   const channelId = await api.createChannel(`bench fanout ${context.seed}`, users);
   const cycles = messageCycles({ server, authorization: api.authorization, channelId, seed: context.seed });
   const load: Pick<DeliveriesJob, "kind" | "cycles" | "decoder"> = { kind: "deliveries", cycles, decoder: "scan" };
-  const frames = await captureFrames(context, { server, users, load, eventType: "message" });
-  const floor = await openFloor(context, {
-    program: "floors/publish",
-    input: { variable: "FRAMES_FILE", value: frames },
-  });
+  const source = { server, users, load, eventType: "message" } as const;
+  const floor = await openFramesFloor(context, "floors/publish", source);
   const receivers = receiversOf({ users, count: settings.connections, eventType: "message" });
   const peers = await context.openPeers(users.length);
   const { localAddresses } = receivers;
@@ -101,8 +97,8 @@ async function run(context: Context): Promise<Outcome> {
           }),
       },
     });
-  const most = await phase("throughput", null);
-  const paced = await phase("fixed rate", settings.ratePerSecond);
+  const phases = await inTwoPhases(settings.ratePerSecond, phase);
+  const { most, paced } = phases;
   const rate = `${settings.ratePerSecond} posts/s`;
   const crowd = `${settings.connections} receivers`;
   return {
@@ -124,11 +120,7 @@ async function run(context: Context): Promise<Outcome> {
       latencySeries(`post to each receiver at ${rate}, open loop`, paced, (result) => result.latency),
       latencySeries(`post to the last receiver at ${rate}, open loop`, paced, (result) => result.lastReceiver),
     ],
-    checks: [
-      ...deliveryChecks("throughput", most),
-      ...deliveryChecks("fixed rate", paced),
-      ...(await storedChecks(peers)),
-    ],
-    notes: [...bottleneckNotes("throughput", most), ...disturbanceNotes("fixed rate", paced)],
+    checks: [...checksOfBoth(phases, deliveryChecks), ...(await storedChecks(peers))],
+    notes: notesOfBoth(phases),
   };
 }

@@ -2,12 +2,13 @@
 // cost of one socket. The floor has the same sockets, subscribed to one topic (bench/floors/publish.ts). Memory that V8 has
 // not collected yet counts, as it does for whoever pays for the machine; several runs show how much that varies.
 
-import { Api } from "../lib/api.ts";
+import { Api, type User } from "../lib/api.ts";
 import type { IdleSocketsResult } from "../lib/job.ts";
 import { disturbanceNotes, measureOf } from "../lib/measures.ts";
 import type { Point } from "../lib/recorder.ts";
 import type { Check, Outcome } from "../lib/result.ts";
 import { type Context, generate, openFloor, type Pair, type Scenario } from "../lib/scenario.ts";
+import type { Target } from "../lib/target.ts";
 import { receiversOf, usersFor } from "./receivers.ts";
 
 const STEPS = [0, 0.25, 0.5, 0.75, 1];
@@ -73,41 +74,37 @@ async function measureOurs(context: Context): Promise<IdleSocketsResult> {
   const server = await context.openServer();
   const api = new Api(server, server.credentials);
   const users = await usersFor(api, { scenario: "idle", sockets: settings.connections, atLeast: settings.users });
-  const { address, watch } = server;
-  const result = await generate(context, {
-    kind: "idle-sockets",
-    address,
-    watch,
-    receivers: receiversOf({ users, count: settings.connections, eventType: "message" }),
-    ...stepsOf(context),
-  });
+  const result = await measureSockets(context, server, users);
   await server.stop();
   return result;
 }
 
 async function measureFloor(context: Context): Promise<IdleSocketsResult | null> {
-  const { settings } = context;
   const floor = await openFloor(context, {
     program: "floors/publish",
     input: { variable: "FRAMES_FILE", value: { frames: [], answer: "{}" } },
   });
   if (floor === null) return null;
-  const { address, watch } = floor;
   const users = [{ id: 0, email: "", authorization: "Basic Zmxvb3I6Zmxvb3I=" }];
-  const result = await generate(context, {
-    kind: "idle-sockets",
-    address,
-    watch,
-    receivers: receiversOf({ users, count: settings.connections, eventType: "message" }),
-    ...stepsOf(context),
-  });
+  const result = await measureSockets(context, floor, users);
   await floor.stop();
   return result;
 }
 
-function stepsOf({ settings }: Context): { readonly steps: number[]; readonly settleMs: number } {
-  const steps = STEPS.map((share) => Math.round(share * settings.connections));
-  return { steps, settleMs: settings.durationSeconds * 1000 };
+function measureSockets(
+  context: Context,
+  { address, watch }: Target,
+  users: readonly User[],
+): Promise<IdleSocketsResult> {
+  const { connections, durationSeconds } = context.settings;
+  return generate(context, {
+    kind: "idle-sockets",
+    address,
+    watch,
+    receivers: receiversOf({ users, count: connections, eventType: "message" }),
+    steps: STEPS.map((share) => Math.round(share * connections)),
+    settleMs: durationSeconds * 1000,
+  });
 }
 
 function outcomeOf(pair: Pair<IdleSocketsResult>): Outcome {

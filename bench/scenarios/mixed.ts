@@ -7,8 +7,6 @@ import type { MixedAnswers } from "../floors/mixed.ts";
 import { Api, type User } from "../lib/api.ts";
 import { MIXED_KINDS, type MixedJob, type MixedResult } from "../lib/job.ts";
 import {
-  bottleneckNotes,
-  disturbanceNotes,
   failureChecks,
   latencyMeasures,
   latencySeries,
@@ -28,6 +26,7 @@ import {
   type Scenario,
 } from "../lib/scenario.ts";
 import type { Server, Target } from "../lib/target.ts";
+import { checksOfBoth, inTwoPhases, notesOfBoth, type TwoPhases } from "../lib/two-phases.ts";
 import { captureAnswers, type MixedWorld, requestsOf } from "./mixed-requests.ts";
 import { nextFirstMarker } from "./receivers.ts";
 
@@ -78,10 +77,8 @@ async function run(context: Context): Promise<Outcome> {
       floor,
       run: (target) => runOnce(context, { target, server, api, people, load, ratePerSecond }),
     });
-  const most = await phase("throughput", null);
   // What is sent by us; the polls come with the posts.
-  const paced = await phase("fixed rate", settings.ratePerSecond * (1 - POLL_SHARE));
-  return outcomeOf(context, most, paced);
+  return outcomeOf(context, await inTwoPhases(settings.ratePerSecond * (1 - POLL_SHARE), phase));
 }
 
 interface Once {
@@ -133,7 +130,8 @@ async function register(
   return { id, lastEventId };
 }
 
-function outcomeOf({ settings }: Context, most: Pair<MixedResult>, paced: Pair<MixedResult>): Outcome {
+function outcomeOf({ settings }: Context, phases: TwoPhases<MixedResult>): Outcome {
+  const { most, paced } = phases;
   const rate = `${settings.ratePerSecond}/s`;
   const kinds = ["events", ...MIXED_KINDS] as const;
   const share = (result: MixedResult): number => result.pollsPerSecond / result.perSecond;
@@ -167,13 +165,8 @@ function outcomeOf({ settings }: Context, most: Pair<MixedResult>, paced: Pair<M
       throughputSeries("requests per second", most, (result) => result.perSecond),
       ...kinds.map((kind) => latencySeries(`${kind} at ${rate}, open loop`, paced, (result) => result.latency[kind])),
     ],
-    checks: [
-      ...failureChecks("throughput", most),
-      ...failureChecks("fixed rate", paced),
-      ...eventChecks("throughput", most),
-      ...eventChecks("fixed rate", paced),
-    ],
-    notes: [...bottleneckNotes("throughput", most), ...disturbanceNotes("fixed rate", paced)],
+    checks: [...checksOfBoth(phases, failureChecks), ...checksOfBoth(phases, eventChecks)],
+    notes: notesOfBoth(phases),
   };
 }
 

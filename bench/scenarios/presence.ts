@@ -9,8 +9,6 @@ import { httpPair } from "../lib/http-pair.ts";
 import { buildRequest } from "../lib/http-request.ts";
 import type { Cycle } from "../lib/job.ts";
 import {
-  bottleneckNotes,
-  disturbanceNotes,
   failureChecks,
   latencyMeasures,
   latencySeries,
@@ -20,8 +18,9 @@ import {
 } from "../lib/measures.ts";
 import { populatePresent } from "../lib/populate.ts";
 import type { Outcome } from "../lib/result.ts";
-import { type Context, openFloor, type Scenario } from "../lib/scenario.ts";
+import { type Context, openAnswersFloor, type Scenario } from "../lib/scenario.ts";
 import type { Server } from "../lib/target.ts";
+import { checksOfBoth, inTwoPhases, notesOfBoth } from "../lib/two-phases.ts";
 
 const PATH = "/users/me/presence";
 /** The answers hold times with a varying number of digits. */
@@ -74,10 +73,7 @@ async function run(context: Context): Promise<Outcome> {
   const api = new Api(server, server.credentials);
   const users = await api.createUsers(settings.users, `presence-${Date.now().toString(36)}`);
   const { answer } = await pingAll(api, users);
-  const floor = await openFloor(context, {
-    program: "floors/answer",
-    input: { variable: "ANSWERS_FILE", value: { [`POST /api/v1${PATH}`]: answer } },
-  });
+  const floor = await openAnswersFloor(context, { [`POST /api/v1${PATH}`]: answer });
   const phase = (label: string, ratePerSecond: number | null) =>
     httpPair(context, {
       label: `presence: ${label}`,
@@ -90,8 +86,8 @@ async function run(context: Context): Promise<Outcome> {
       },
       ratePerSecond,
     });
-  const most = await phase("throughput", null);
-  const paced = await phase("fixed rate", settings.ratePerSecond);
+  const phases = await inTwoPhases(settings.ratePerSecond, phase);
+  const { most, paced } = phases;
   const rate = `${settings.ratePerSecond}/s`;
   return {
     measures: [
@@ -110,12 +106,8 @@ async function run(context: Context): Promise<Outcome> {
       throughputSeries("pings per second", most, (result) => result.perSecond),
       latencySeries(`latency at ${rate}, open loop`, paced, (result) => result.latency),
     ],
-    checks: [
-      ...failureChecks("throughput", most),
-      ...sameSizeCheck("throughput", most, TIMESTAMP_TOLERANCE),
-      ...failureChecks("fixed rate", paced),
-    ],
-    notes: [...bottleneckNotes("throughput", most), ...disturbanceNotes("fixed rate", paced)],
+    checks: [...checksOfBoth(phases, failureChecks), ...sameSizeCheck("throughput", most, TIMESTAMP_TOLERANCE)],
+    notes: notesOfBoth(phases),
   };
 }
 

@@ -6,8 +6,8 @@ import type { Api, User } from "../lib/api.ts";
 import { MARKER, MARKER_DIGITS } from "../lib/http-request.ts";
 import { type DeliveriesJob, type DeliveriesResult, REGISTER_REF, type Receivers } from "../lib/job.ts";
 import { MARKERS_MAX, POSTS_PER_RUN_MAX, SOCKETS_PER_USER } from "../lib/limits.ts";
-import { type Context, generate } from "../lib/scenario.ts";
-import type { Server } from "../lib/target.ts";
+import { type Context, generate, openFloor } from "../lib/scenario.ts";
+import type { Server, Target } from "../lib/target.ts";
 
 /** realtime.md: where the sockets connect. */
 const EVENTS_PATH = "/api/v1/events/ws";
@@ -64,20 +64,29 @@ export function receiversOf(options: {
   };
 }
 
+/** Where the frames of a floor come from: our server, under the load that is measured. */
+interface FrameSource {
+  readonly server: Server;
+  readonly users: readonly User[];
+  readonly load: Pick<DeliveriesJob, "kind" | "cycles" | "decoder">;
+  readonly eventType: "message" | "typing";
+}
+
+/** A floor that publishes the very frames that our server pushes. */
+export async function openFramesFloor(
+  context: Context,
+  program: "floors/publish" | "floors/reconnect",
+  source: FrameSource,
+): Promise<Target | null> {
+  const frames: FloorFrames = await captureFrames(context, source);
+  return openFloor(context, { program, input: { variable: "FRAMES_FILE", value: frames } });
+}
+
 /**
  * Lets one receiver see a few events of our server and returns their frames with the marker in place of its number, for the
  * floor to publish. Rejects when no event arrives: then there is nothing to measure.
  */
-export async function captureFrames(
-  context: Context,
-  options: {
-    readonly server: Server;
-    readonly users: readonly User[];
-    readonly load: Pick<DeliveriesJob, "kind" | "cycles" | "decoder">;
-    readonly eventType: "message" | "typing";
-  },
-): Promise<FloorFrames> {
-  const { server, users, load, eventType } = options;
+async function captureFrames(context: Context, { server, users, load, eventType }: FrameSource): Promise<FloorFrames> {
   const captured: DeliveriesResult = await generate(context, {
     ...load,
     address: server.address,

@@ -6,8 +6,8 @@ import { Api } from "../lib/api.ts";
 import type { DeliveriesJob, ReconnectResult } from "../lib/job.ts";
 import { disturbanceNotes, failureChecks, latencyMeasures, latencySeries, measureOf } from "../lib/measures.ts";
 import type { Check, Outcome } from "../lib/result.ts";
-import { alternate, type Context, generate, openFloor, type Pair, runSeconds, type Scenario } from "../lib/scenario.ts";
-import { captureFrames, nextFirstMarker, receiversOf, usersFor } from "./receivers.ts";
+import { alternate, type Context, generate, type Pair, runSeconds, type Scenario } from "../lib/scenario.ts";
+import { nextFirstMarker, openFramesFloor, receiversOf, usersFor } from "./receivers.ts";
 import { messageCycles } from "./send.ts";
 
 export const reconnect: Scenario = {
@@ -35,11 +35,8 @@ async function run(context: Context): Promise<Outcome> {
   const channelId = await api.createChannel(`bench reconnect ${context.seed}`, users);
   const cycles = messageCycles({ server, authorization: api.authorization, channelId, seed: context.seed });
   const load: Pick<DeliveriesJob, "kind" | "cycles" | "decoder"> = { kind: "deliveries", cycles, decoder: "scan" };
-  const frames = await captureFrames(context, { server, users, load, eventType: "message" });
-  const floor = await openFloor(context, {
-    program: "floors/reconnect",
-    input: { variable: "FRAMES_FILE", value: frames },
-  });
+  const source = { server, users, load, eventType: "message" } as const;
+  const floor = await openFramesFloor(context, "floors/reconnect", source);
   const receivers = receiversOf({ users, count: settings.connections, eventType: "message" });
   const { ratePerSecond, warmupSeconds, durationSeconds } = settings;
   const pair = await alternate(context, {

@@ -7,7 +7,7 @@ import { fill } from "../lib/fill.ts";
 import { disturbanceNotes, latencySeries, measureOf } from "../lib/measures.ts";
 import { percentileMs } from "../lib/recorder.ts";
 import type { Check, Outcome } from "../lib/result.ts";
-import { alternate, type Context, openFloor, runSeconds, type Scenario } from "../lib/scenario.ts";
+import { alternate, type Context, openAnswersFloor, runSeconds, type Scenario } from "../lib/scenario.ts";
 import { TimedCalls, timeCalls } from "../lib/timed-calls.ts";
 
 const PATH = "/register";
@@ -40,10 +40,7 @@ async function run(context: Context): Promise<Outcome> {
   const { authorization } = new Api(server, server.credentials);
   const ours = new TimedCalls(server, authorization);
   const first = await registerOnce(ours, true);
-  const floor = await openFloor(context, {
-    program: "floors/answer",
-    input: { variable: "ANSWERS_FILE", value: { [`POST /api/v1${PATH}`]: first.body.toString("utf8") } },
-  });
+  const floor = await openAnswersFloor(context, { [`POST /api/v1${PATH}`]: first.body.toString("utf8") });
   const title = `POST /register with ${messages} unread topics`;
   const pair = await alternate(context, {
     label: title,

@@ -4,7 +4,6 @@
 import { httpPair } from "../lib/http-pair.ts";
 import type { Cycle } from "../lib/job.ts";
 import {
-  bottleneckNotes,
   disturbanceNotes,
   failureChecks,
   latencyMeasures,
@@ -17,6 +16,7 @@ import { percentileMs } from "../lib/recorder.ts";
 import type { Check, Outcome } from "../lib/result.ts";
 import { type Context, openFloor } from "../lib/scenario.ts";
 import type { Server } from "../lib/target.ts";
+import { checksOfBoth, inTwoPhases, notesOfBoth } from "../lib/two-phases.ts";
 import type { Peer } from "../peers/peer.ts";
 import { storedChecks } from "../peers/stored-check.ts";
 
@@ -42,11 +42,11 @@ export async function threePhases(context: Context, change: DurableChange): Prom
   const { settings } = context;
   const { name, prefix, noun, server, cycles, peers = [] } = change;
   const floor = await openFloor(context, { program: "floors/send" });
-  const phase = (label: string, connections: number, ratePerSecond: number | null) =>
+  const phase = (label: string, ratePerSecond: number | null, connections = settings.connections) =>
     httpPair(context, { label: `${name}: ${label}`, server, floor, peers, cycles, connections, ratePerSecond });
-  const most = await phase("throughput", settings.connections, null);
-  const paced = await phase("fixed rate", settings.connections, settings.ratePerSecond);
-  const alone = await phase("one client", 1, null);
+  const phases = await inTwoPhases(settings.ratePerSecond, phase);
+  const { most, paced } = phases;
+  const alone = await phase("one client", null, 1);
   const rate = `${settings.ratePerSecond}/s`;
   const senders = `${settings.connections} ${change.senders}`;
   return {
@@ -62,16 +62,11 @@ export async function threePhases(context: Context, change: DurableChange): Prom
       latencySeries(`latency at ${rate}, open loop`, paced, (result) => result.latency),
     ],
     checks: [
-      ...failureChecks("throughput", most),
-      ...failureChecks("fixed rate", paced),
+      ...checksOfBoth(phases, failureChecks),
       ...failureChecks("one client", alone),
       await change.check(),
       ...(await storedChecks(peers)),
     ],
-    notes: [
-      ...bottleneckNotes("throughput", most),
-      ...disturbanceNotes("fixed rate", paced),
-      ...disturbanceNotes("one client", alone),
-    ],
+    notes: [...notesOfBoth(phases), ...disturbanceNotes("one client", alone)],
   };
 }

@@ -6,9 +6,7 @@ import { Api, type User } from "../lib/api.ts";
 import { buildRequest, MARKER } from "../lib/http-request.ts";
 import type { Cycle, DeliveriesJob } from "../lib/job.ts";
 import {
-  bottleneckNotes,
   deliveryChecks,
-  disturbanceNotes,
   latencyMeasures,
   latencySeries,
   measureOf,
@@ -16,9 +14,10 @@ import {
   throughputSeries,
 } from "../lib/measures.ts";
 import type { Outcome } from "../lib/result.ts";
-import { alternate, type Context, generate, openFloor, paceOf, runSeconds, type Scenario } from "../lib/scenario.ts";
+import { alternate, type Context, generate, paceOf, runSeconds, type Scenario } from "../lib/scenario.ts";
 import type { Server } from "../lib/target.ts";
-import { captureFrames, nextFirstMarker, receiversOf, usersFor } from "./receivers.ts";
+import { checksOfBoth, inTwoPhases, notesOfBoth } from "../lib/two-phases.ts";
+import { nextFirstMarker, openFramesFloor, receiversOf, usersFor } from "./receivers.ts";
 
 export const typing: Scenario = {
   name: "typing",
@@ -66,11 +65,8 @@ async function run(context: Context): Promise<Outcome> {
   const channelId = await api.createChannel(`bench typing ${context.seed}`, [...readers, ...typists]);
   const cycles = typists.map((typist) => startAndStop(server, typist, channelId));
   const load: Pick<DeliveriesJob, "kind" | "cycles" | "decoder"> = { kind: "deliveries", cycles, decoder: "typing" };
-  const frames = await captureFrames(context, { server, users: readers, load, eventType: "typing" });
-  const floor = await openFloor(context, {
-    program: "floors/publish",
-    input: { variable: "FRAMES_FILE", value: frames },
-  });
+  const source = { server, users: readers, load, eventType: "typing" } as const;
+  const floor = await openFramesFloor(context, "floors/publish", source);
   const receivers = receiversOf({ users: readers, count: settings.receivers, eventType: "typing" });
   const phase = (label: string, ratePerSecond: number | null) =>
     alternate(context, {
@@ -89,8 +85,8 @@ async function run(context: Context): Promise<Outcome> {
           pace: paceOf(settings, ratePerSecond),
         }),
     });
-  const most = await phase("throughput", null);
-  const paced = await phase("fixed rate", settings.ratePerSecond);
+  const phases = await inTwoPhases(settings.ratePerSecond, phase);
+  const { most, paced } = phases;
   const rate = `${settings.ratePerSecond}/s`;
   return {
     measures: [
@@ -114,8 +110,8 @@ async function run(context: Context): Promise<Outcome> {
       throughputSeries("typing events delivered per second", most, (result) => result.deliveriesPerSecond),
       latencySeries(`change to each receiver at ${rate}, open loop`, paced, (result) => result.latency),
     ],
-    checks: [...deliveryChecks("throughput", most), ...deliveryChecks("fixed rate", paced)],
-    notes: [...bottleneckNotes("throughput", most), ...disturbanceNotes("fixed rate", paced)],
+    checks: checksOfBoth(phases, deliveryChecks),
+    notes: notesOfBoth(phases),
   };
 }
 

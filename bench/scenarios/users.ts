@@ -13,7 +13,7 @@ import {
 } from "../lib/measures.ts";
 import { populate } from "../lib/populate.ts";
 import type { Outcome } from "../lib/result.ts";
-import { type Context, openFloor, type Scenario } from "../lib/scenario.ts";
+import { type Context, openAnswersFloor, type Scenario } from "../lib/scenario.ts";
 
 const PATH = "/users";
 
@@ -59,11 +59,7 @@ async function run(context: Context): Promise<Outcome> {
   const { settings } = context;
   const server = await context.openServer((folder) => populate(folder, settings.users));
   const api = new Api(server, server.credentials);
-  const answers = { [`GET /api/v1${PATH}`]: await api.call("GET", PATH) };
-  const floor = await openFloor(context, {
-    program: "floors/answer",
-    input: { variable: "ANSWERS_FILE", value: answers },
-  });
+  const floor = await openAnswersFloor(context, { [`GET /api/v1${PATH}`]: await api.call("GET", PATH) });
   const title = `GET /users (${settings.users} made)`;
   const host = `${server.address.host}:${server.address.port}`;
   const request = buildRequest({ method: "GET", path: `/api/v1${PATH}`, authorization: api.authorization, host });

@@ -154,11 +154,6 @@ export class ReadState {
     return row?.isRead === true && row.at >= this.#readExceptionsBefore ? undefined : row;
   }
 
-  /** Whether a floor with the mark of that number or a later one covers the message. */
-  isFlooredSince(message: Seen, place: ReadPlace, mark: number): boolean {
-    return this.#isFloored(message, place, mark - 1);
-  }
-
   /** Whether a floor that was said after `since` covers the message. */
   #isFloored(message: Seen, { id, channelId }: ReadPlace, since: number): boolean {
     return (

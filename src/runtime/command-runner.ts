@@ -9,11 +9,12 @@ import type { Done } from "../../actors/decide.ts";
 import type { Effect, Ticket } from "../../actors/effects.ts";
 import { type ActorKind, actorKinds, type PlainSnapshot } from "../../actors/kinds.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { RowOf } from "../../schemas/records.ts";
 import type { Environment, PreparedWrite } from "../store/environment.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
 import { type Activated, Activations } from "./activations.ts";
-import { clearStage, newStage, stageEffect, stageRow } from "./effects-applier.ts";
-import { type AskResult, type Entry, ok } from "./entry.ts";
+import { clearStage, newStage, type Staged, stageEffect, stageRow } from "./effects-applier.ts";
+import { type AskResult, type Entry, ok, type Source } from "./entry.ts";
 import type { IdempotencyKeys, KeptAnswer } from "./idempotency.ts";
 import { drive } from "./machines.ts";
 import type { RealmView, TurnState } from "./realm-view.ts";
@@ -24,6 +25,8 @@ export interface Concluded extends Activated {
   readonly result: AskResult;
   /** The ticket under which the answer comes later, or null. */
   readonly deferred: Ticket | null;
+  /** What it goes on with, or null. */
+  readonly rest: Entry | null;
 }
 
 /** A prepared row could not be written: the disk's fault, of which the turn, and the process, must end (M5). */
@@ -80,7 +83,14 @@ export class CommandRunner {
     const kept =
       isDone && outcome.keptAnswer !== undefined ? ok(outcome.keptAnswer) : deferred === null ? result : null;
     this.#apply(entry, effects, kept);
-    return { key, keyAfter: kind.keyAfter(key, snapshot.context), snapshot, result, deferred };
+    return {
+      key,
+      keyAfter: kind.keyAfter(key, snapshot.context),
+      snapshot,
+      result,
+      deferred,
+      rest: restOf(entry, this.staged),
+    };
   }
 
   #awake(kind: ActorKind, command: Command): PlainSnapshot {
@@ -105,7 +115,7 @@ export class CommandRunner {
     for (const delta of staged.deltas) this.#projections.check(delta);
     if (staged.bytes > limits.turn_bytes_max) throw new Error(`${entry.command.type} writes ${staged.bytes} bytes`);
     const { source, claim } = entry;
-    if (source.kind === "mailbox") stageRow(staged, "mailbox", source.sequence, null);
+    if (source.kind === "mailbox") stageRow(staged, "mailbox", source.sequence, restRow(staged, source.sequence));
     if (source.kind === "timer") stageRow(staged, "timers", [source.dueAt, source.sequence], null);
     const answers: KeptAnswer[] = [];
     const keep = (answer: KeptAnswer | null) => {
@@ -161,4 +171,15 @@ export class CommandRunner {
     });
     return isDead ? null : { ...entry, source: { kind: "mailbox", sequence, attempts } };
   }
+}
+
+/** It takes the place of its command's row, if there was one: so it comes first after a crash, too (M3). */
+function restOf({ source }: Entry, { rest }: Staged): Entry | null {
+  if (rest === null) return null;
+  const place: Source = source.kind === "mailbox" ? { ...source, attempts: 0 } : { kind: "told" };
+  return { command: rest, source: place, settle: null, claim: null };
+}
+
+function restRow({ rest }: Staged, sequence: number): RowOf<"mailbox"> | null {
+  return rest === null ? null : { sequence, command: rest, attempts: 0 };
 }

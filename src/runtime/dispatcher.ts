@@ -86,8 +86,8 @@ export class Dispatcher {
   #isClosed = false;
   #settlements: (() => void)[] = [];
   #idleWaiters: (() => void)[] = [];
-  /** A row of the mailbox that threw: it is tried again before everything else (M7). */
-  #retry: Entry | null = null;
+  /** Comes before everything else, in the next turn: a row of the mailbox that threw, or the rest of a command (M7). */
+  #first: Entry | null = null;
   /** The last mailbox row that is in the line; null: all are. */
   #recoveredUpTo: number | null = null;
 
@@ -224,10 +224,10 @@ export class Dispatcher {
       const entry = this.#line.next(kind);
       if (entry === null) break;
       bytes += this.#process(entry);
-      if (this.#retry !== null || this.#clock.monotonic() - startedAt > limits.turn_budget_ms) break;
+      if (this.#first !== null || this.#clock.monotonic() - startedAt > limits.turn_budget_ms) break;
     }
-    this.#line.endTurn(this.#retry);
-    this.#retry = null;
+    this.#line.endTurn(this.#first);
+    this.#first = null;
   }
 
   /** Told commands that this turn did not reach are accepted: they must survive (M3). Volatile ones need not (E4). */
@@ -247,6 +247,7 @@ export class Dispatcher {
     // Memory follows what was written: an error from here on would leave them different, and ends the process (M5, M9).
     this.#remember(this.#runner.staged);
     this.#runner.activate(entry.command, concluded);
+    this.#first = concluded.rest;
     if (entry.source.kind === "timer") this.#timers.finished(entry.source.dueAt, entry.source.sequence);
     if (concluded.deferred !== null) this.#tickets.wait(concluded.deferred, entry);
     else if (entry.settle !== null) this.#settleLater(entry.settle, concluded.result);
@@ -310,8 +311,8 @@ export class Dispatcher {
     this.#alarm.bug(error, entry.command);
     if (entry.settle !== null) this.#settleLater(entry.settle, refuse.internalError());
     else if (!isVolatile(entry.command)) {
-      this.#retry = this.#runner.keepForRetry(entry, error);
-      if (this.#retry === null) this.#abandon(entry.command);
+      this.#first = this.#runner.keepForRetry(entry, error);
+      if (this.#first === null) this.#abandon(entry.command);
     }
     if (entry.source.kind === "timer") this.#timers.finished(entry.source.dueAt, entry.source.sequence);
   }

@@ -23,6 +23,8 @@ export interface Staged {
   readonly deltas: Delta[];
   readonly events: StagedEvent[];
   readonly tells: Command[];
+  /** The rest of the command; null: it is done. */
+  rest: Command | null;
   readonly wakes: { name: string; afterMs: number; command: Command }[];
   readonly replies: { ticket: Ticket; answer: Answer }[];
   readonly presences: PresenceRecord[];
@@ -42,6 +44,7 @@ export function newStage(): Staged {
     deltas: [],
     events: [],
     tells: [],
+    rest: null,
     wakes: [],
     replies: [],
     presences: [],
@@ -61,6 +64,7 @@ export function clearStage(staged: Staged, turn: TurnState): void {
   clear(staged.deltas);
   clear(staged.events);
   clear(staged.tells);
+  staged.rest = null;
   clear(staged.wakes);
   clear(staged.replies);
   clear(staged.presences);
@@ -112,6 +116,10 @@ export function stageEffect(effect: Effect, turn: TurnState, staged: Staged): vo
       return;
     case "tell":
       staged.tells.push(effect.command);
+      return;
+    case "go-on":
+      if (staged.rest !== null) throw new Error(`${effect.command.type}: a command goes on in one way`);
+      staged.rest = effect.command;
       return;
     case "schedule":
       staged.sequence++;

@@ -1,6 +1,6 @@
 /**
- * The realm's line of commands: first come, first served, whoever tells goes to its back (M7). With the disk nearly full, what
- * the server itself wants to write is held, and stands in front again when there is space (M5).
+ * The realm's line of commands: first come, first served, whoever tells goes to its back (M7); only the rest of a command goes
+ * first. With the disk nearly full, what the server itself wants to write is held, and stands in front again when there is space (M5).
  */
 
 import type { Command, CommandType } from "../../actors/commands.ts";
@@ -61,11 +61,11 @@ export class Line {
     return null;
   }
 
-  /** What was taken is done; `retry` has to be tried again before everything else. */
-  endTurn(retry: Entry | null): void {
+  /** What was taken is done; `first` comes before everything else. */
+  endTurn(first: Entry | null): void {
     const left = this.#entries.slice(this.#taken);
     for (const entry of this.#postponed) left.push(entry);
-    this.#entries = retry === null ? left : [retry, ...left];
+    this.#entries = first === null ? left : [first, ...left];
     this.#postponed = [];
     this.#taken = 0;
     this.#hadPiece = false;

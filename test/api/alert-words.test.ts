@@ -1,26 +1,21 @@
 /** Alert words: GET, POST and DELETE /users/me/alert_words (public API: alert words). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
-import { botOf, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
+import type { Params } from "../support/client.ts";
+import { Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { newcomers, oneOfEachKind } from "../support/peopled-server.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 const server = await startTestServer(t);
-const { owner } = server;
 const member = await personOf(server, "member");
 const path = "/users/me/alert_words";
 const wanted = { event_types: ["alert_words", "message"] };
 const wordMax = limits.alert_word_code_points_max;
 
-let people = 0;
-function anybody(): Promise<Client> {
-  people++;
-  return personOf(server, `somebody${people}x`);
-}
+const anybody = newcomers(server);
 
 function words(...list: readonly string[]) {
   return success({ alert_words: list });
@@ -132,14 +127,7 @@ t.test("[S3] alert_words_per_user_max: one more is refused, in one request and i
 });
 
 t.test("[public API, alert words] everybody has their own: guests and bots, too", async (t) => {
-  const everybody: readonly Client[] = [
-    owner,
-    await personOf(server, "administrator", roles.administrator),
-    await personOf(server, "moderator", roles.moderator),
-    member,
-    await personOf(server, "guest", roles.guest),
-    await botOf(server, "helper", member),
-  ];
+  const everybody = await oneOfEachKind(server);
   for (const client of everybody) {
     const own = `word of ${client.userId}`;
     t.strictSame(outcome(await client.post(path, { alert_words: [own] })), words(own));

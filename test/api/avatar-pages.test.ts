@@ -1,10 +1,9 @@
 /** The addresses under which clients look for pictures without knowing them: /avatar/{user} and the organization's icon (public API). */
-import { createHash } from "node:crypto";
 import sharp from "sharp";
 import t from "tap";
 import type { Client } from "../support/client.ts";
 import { personOf, setRealmSettings, setUserSettings } from "../support/conversation.ts";
-import { fetchPage, lookAt, picture, upload } from "../support/pictures.ts";
+import { fetchPage, gravatar, lookAt, picture, upload } from "../support/pictures.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -12,11 +11,6 @@ const { owner, url } = server;
 const member = await personOf(server, "member");
 const path = "/users/me/avatar";
 const png = await picture("png", 120, 80);
-
-function gravatar(email: string, version: number, size = ""): string {
-  const digest = createHash("md5").update(email).digest("hex");
-  return `https://secure.gravatar.com/avatar/${digest}?d=identicon${size}&version=${version}`;
-}
 
 t.test(
   "[public API, avatar] GET /avatar/{user} leads to the picture, also the larger one, by id and by address",

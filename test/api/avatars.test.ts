@@ -2,7 +2,6 @@
  * Pictures of people (issue "People", Avatars; spec 2.6, 2.9): upload and removal, what others are told and where they find it,
  * and pictures that mean harm: they are decoded and re-encoded, never served as they were sent.
  */
-import { createHash } from "node:crypto";
 import sharp from "sharp";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
@@ -20,7 +19,8 @@ import {
   success,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
-import { animation, fetchPage, longGif, lookAt, picture, pngThatSays, upload } from "../support/pictures.ts";
+import { newcomers } from "../support/peopled-server.ts";
+import { animation, fetchPage, gravatar, longGif, lookAt, picture, pngThatSays, upload } from "../support/pictures.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -32,15 +32,7 @@ const undecodable = refusal("Could not decode image; did you upload an image fil
 const tooLarge = refusal("Image size exceeds limit.");
 
 /** Whoever uploads here is nobody else's business. */
-let count = 0;
-function somebody(): Promise<Client> {
-  return personOf(server, `somebody-${++count}-`);
-}
-
-function gravatar(email: string, version: number, size = ""): string {
-  const digest = createHash("md5").update(email).digest("hex");
-  return `https://secure.gravatar.com/avatar/${digest}?d=identicon${size}&version=${version}`;
-}
+const somebody = newcomers(server);
 
 function emailOf(client: Client): string {
   return client.account?.email ?? "";

@@ -6,16 +6,14 @@ import { makeBot } from "../support/bots.ts";
 import { Client, type Params } from "../support/client.ts";
 import { createChannel, crowd, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const administrator = await personOf(server, "administrator", roles.administrator);
-const moderator = await personOf(server, "moderator", roles.moderator);
-const member = await personOf(server, "member");
-const stranger = await personOf(server, "stranger");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, administrator, moderator, member, stranger, guest } = await startPeopledServer(t, [
+  ...everyRole,
+  "stranger",
+]);
 const people = { owner, administrator, moderator, member, guest };
 
 const insufficient = refusal("Insufficient permission");

@@ -16,15 +16,12 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { HostClient, watchChanges } from "../support/http.ts";
-import { startTestServer } from "../support/server.ts";
+import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const administrator = await personOf(server, "administrator", roles.administrator);
-const moderator = await personOf(server, "moderator", roles.moderator);
-const member = await personOf(server, "member");
-await personOf(server, "stranger");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, administrator, moderator, member, guest } = await startPeopledServer(t, [
+  ...everyRole,
+  "stranger",
+]);
 const people = { owner, administrator, moderator, member, guest };
 
 const insufficient = refusal("Insufficient permission");

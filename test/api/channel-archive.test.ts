@@ -3,31 +3,29 @@
  * GET /get_stream_id, and what an archived channel is to every other operation.
  */
 import t from "tap";
-import { roles } from "../../schemas/types.ts";
+import { named } from "../support/channels.ts";
 import type { Answer, Client, Params } from "../support/client.ts";
 import {
   botOf,
   createChannel,
   Follower,
   outcome,
-  personOf,
   realmOf,
   refusal,
   setRealmSettings,
   success,
 } from "../support/conversation.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const administrator = await personOf(server, "administrator", roles.administrator);
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
-const holder = await personOf(server, "holder");
-const runBy = (client: Client) => ({
-  can_administer_channel_group: { direct_members: [client.userId], direct_subgroups: [] },
-});
+const { server, owner, administrator, member, guest, holder } = await startPeopledServer(t, [
+  "administrator",
+  "member",
+  "guest",
+  "holder",
+]);
+const runBy = (client: Client) => ({ can_administer_channel_group: named(client) });
 
 let made = 0;
 function channel(subscribers: readonly Client[] = [owner], params: Params = {}): Promise<number> {

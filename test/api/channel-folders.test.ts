@@ -17,15 +17,13 @@ import {
   write,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, member, guest } = await startPeopledServer(t, ["member", "guest"]);
 
 const nameMax = limits.channel_folder_name_code_points_max;
 const descriptionMax = limits.channel_folder_description_code_points_max;

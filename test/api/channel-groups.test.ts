@@ -4,26 +4,22 @@
  */
 import t from "tap";
 import { command } from "../../actors/commands.ts";
-import { roles } from "../../schemas/types.ts";
 import type { Params } from "../support/client.ts";
 import {
   channelSeenBy,
   outcome,
   personOf,
-  plainChannel,
   realmOf,
   refusal,
   setRealmSettings,
   systemGroup,
   write,
 } from "../support/conversation.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
+import { plainChannel } from "../support/plain-channel.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const moderator = await personOf(server, "moderator", roles.moderator);
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, member, moderator, guest } = await startPeopledServer(t, ["member", "moderator", "guest"]);
 const group = (name: string) => systemGroup(server, `role:${name}`);
 
 let made = 0;

@@ -4,18 +4,12 @@
  */
 import t from "tap";
 import { endpoints } from "../../schemas/index.ts";
-import { roles } from "../../schemas/types.ts";
 import type { Answer, Client, Params } from "../support/client.ts";
-import { createChannel, personOf, setRealmSettings } from "../support/conversation.ts";
-import { startTestServer } from "../support/server.ts";
+import { createChannel, setRealmSettings } from "../support/conversation.ts";
+import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 
-const server = await startTestServer(t);
+const { server, owner, member, moderator, guest, administrator } = await startPeopledServer(t, everyRole);
 setRealmSettings(server, { enable_spectator_access: true });
-const { owner } = server;
-const member = await personOf(server, "member");
-const moderator = await personOf(server, "moderator", roles.moderator);
-const guest = await personOf(server, "guest", roles.guest);
-const administrator = await personOf(server, "administrator", roles.administrator);
 
 const hiddenName = "hidden one";
 const hiddenId = await createChannel(owner, hiddenName, [owner], { invite_only: true });

@@ -15,13 +15,10 @@ import {
   setRealmSettings,
   success,
 } from "../support/conversation.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const moderator = await personOf(server, "moderator", roles.moderator);
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, member, moderator, guest } = await startPeopledServer(t, ["member", "moderator", "guest"]);
 
 const nobody = 1;
 const administrators = 3;

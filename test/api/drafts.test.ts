@@ -2,10 +2,8 @@
 import t from "tap";
 import { removeAllDrafts } from "../../actors/user/drafts.ts";
 import { limits } from "../../schemas/limits.ts";
-import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
-  botOf,
   createChannel,
   type Event,
   Follower,
@@ -19,16 +17,13 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { newcomers, oneOfEachKind, startPeopledServer } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
-const former = await personOf(server, "former");
+const { server, owner, member, guest, former } = await startPeopledServer(t, ["member", "guest", "former"]);
 await owner.delete(`/users/${former.userId}`);
 const general = 1;
 const secret = await createChannel(owner, "secret", [owner], { invite_only: true });
@@ -41,11 +36,7 @@ const toChannel = { type: "stream", to: [general], topic: "soup", content: "Is i
 const toPeople = { type: "private", to: [owner.userId, member.userId], topic: "", content: "Hi", timestamp: at + 1 };
 const toNobody = { type: "", to: [], topic: "", content: "Not yet", timestamp: at + 2 };
 
-let people = 0;
-function anybody(): Promise<Client> {
-  people++;
-  return personOf(server, `somebody${people}x`);
-}
+const anybody = newcomers(server);
 
 async function draftsOf(client: Client): Promise<Event[]> {
   return (await client.get("/drafts")).body.drafts;
@@ -309,15 +300,7 @@ t.test("[spec 2.3] turning synchronization off removes all of a person's drafts,
 });
 
 t.test("[public API, drafts] everybody keeps drafts: guests and bots, too", async (t) => {
-  const everybody: readonly Client[] = [
-    owner,
-    await personOf(server, "administrator", roles.administrator),
-    await personOf(server, "moderator", roles.moderator),
-    member,
-    guest,
-    await botOf(server, "helper", member),
-  ];
-  for (const client of everybody) {
+  for (const client of await oneOfEachKind(server)) {
     const [id = 0] = await keep(client, toNobody);
     t.strictSame(outcome(await client.patch(`/drafts/${id}`, { draft: toPeople })), success(), `${client.userId}`);
     t.ok((await draftsOf(client)).some((draft) => draft.id === id));

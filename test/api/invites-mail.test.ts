@@ -1,7 +1,6 @@
 /** Invitations of addresses (public API: POST /invites, resend, DELETE /invites/{invite_id}): mails as files, links that are good once. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
   createChannel,
@@ -18,13 +17,14 @@ import {
 import { attribute, field, inviteLink, logIn, submit, visit } from "../support/join.ts";
 import { outboxMails, pendingMails, type Received } from "../support/mail.ts";
 import { ManualClock } from "../support/manual-clock.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
-const server = await startTestServer(t, { environment: { REALM_NAME: "Tea & Co" } });
-const { owner } = server;
-const administrator = await personOf(server, "administrator", roles.administrator);
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, administrator, member, guest } = await startPeopledServer(
+  t,
+  ["administrator", "member", "guest"],
+  { environment: { REALM_NAME: "Tea & Co" } },
+);
 
 const invite = async (by: Client, emails: string, params: Params = {}) =>
   outcome(await by.post("/invites", { invitee_emails: emails, ...params }));

@@ -17,14 +17,9 @@ import {
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
 import { inviteLink, visit } from "../support/join.ts";
-import { startTestServer } from "../support/server.ts";
+import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const administrator = await personOf(server, "administrator", roles.administrator);
-const moderator = await personOf(server, "moderator", roles.moderator);
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, administrator, moderator, member, guest } = await startPeopledServer(t, everyRole);
 const path = "/invites/multiuse";
 
 const everyMember = { create_multiuse_invite_group: systemGroup(server, "role:members") };

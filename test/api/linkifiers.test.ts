@@ -1,17 +1,13 @@
 /** Linkifiers (public API: /realm/linkifiers, /realm/filters): made, ordered, used in messages and topics; POST /messages/render. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { roles } from "../../schemas/types.ts";
 import type { Params } from "../support/client.ts";
-import { outcome, personOf, refusal, success, write } from "../support/conversation.ts";
+import { outcome, refusal, success, write } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const administrator = await personOf(server, "administrator", roles.administrator);
-const moderator = await personOf(server, "moderator", roles.moderator);
-const guest = await personOf(server, "guest", roles.guest);
+const { owner, administrator, moderator, guest } = await startPeopledServer(t, ["administrator", "moderator", "guest"]);
 
 const issues = { pattern: "#(?P<id>[0-9]+)", url_template: "https://forge.example/issues/{id}" };
 const notAdministrator = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");

@@ -1,6 +1,5 @@
 /** DELETE /messages/{id} (public API: delete-message; spec 4.4, 7; behaviour 5.7, 7): who may, in time, and what goes with it. */
 import t from "tap";
-import { roles } from "../../schemas/types.ts";
 import { auditRealm } from "../support/audit.ts";
 import type { Client } from "../support/client.ts";
 import {
@@ -17,18 +16,16 @@ import {
   systemGroup,
   write,
 } from "../support/conversation.ts";
+import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { rowsOf } from "../support/runtime.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const other = await personOf(server, "other");
-const guest = await personOf(server, "guest", roles.guest);
-const moderator = await personOf(server, "moderator", roles.moderator);
-const administrator = await personOf(server, "administrator", roles.administrator);
+const { server, owner, member, other, guest, moderator, administrator } = await startPeopledServer(t, [
+  ...everyRole,
+  "other",
+]);
 const everybody = [owner, member, other, guest, moderator, administrator];
 const channelId = await createChannel(owner, "deletions", everybody);
 

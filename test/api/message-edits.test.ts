@@ -19,14 +19,12 @@ import {
   success,
   write,
 } from "../support/conversation.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const other = await personOf(server, "other");
+const { server, owner, member, other } = await startPeopledServer(t, ["member", "other"]);
 const channelId = await createChannel(owner, "edits", [owner, member, other]);
 
 const edited = success({ detached_uploads: [] });

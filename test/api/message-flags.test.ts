@@ -4,13 +4,9 @@ import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
 import { botOf, createChannel, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
-import { startTestServer } from "../support/server.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const anna = await personOf(server, "anna");
-const bert = await personOf(server, "bert");
-const stranger = await personOf(server, "stranger");
+const { server, owner, anna, bert, stranger } = await startPeopledServer(t, ["anna", "bert", "stranger"]);
 const kitchen = await createChannel(owner, "kitchen", [anna, bert]);
 
 const flagsOf = async (client: Client, id: number): Promise<string[]> =>

@@ -1,17 +1,13 @@
 /** What people are told when messages are moved (S1; public API: update-message; behaviour 4.4): events and notices. */
 import t from "tap";
-import { roles } from "../../schemas/types.ts";
-import { Follower, outcome, personOf } from "../support/conversation.ts";
+import { Follower, outcome } from "../support/conversation.ts";
 import { audit, move, moved, placeMaker, read, say, topicOf } from "../support/message-moves.ts";
-import { startTestServer } from "../support/server.ts";
+import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const other = await personOf(server, "other");
-const guest = await personOf(server, "guest", roles.guest);
-const moderator = await personOf(server, "moderator", roles.moderator);
-const administrator = await personOf(server, "administrator", roles.administrator);
+const { server, owner, member, other, guest, moderator, administrator } = await startPeopledServer(t, [
+  ...everyRole,
+  "other",
+]);
 const everybody = [owner, member, other, guest, moderator, administrator];
 const { place, nameOf } = placeMaker(everybody);
 

@@ -15,16 +15,13 @@ import {
   write,
 } from "../support/conversation.ts";
 import { audit, idsOf, move, moved, placeMaker, quietly, read, say } from "../support/message-moves.ts";
+import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
-import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const other = await personOf(server, "other");
-const guest = await personOf(server, "guest", roles.guest);
-const moderator = await personOf(server, "moderator", roles.moderator);
-const administrator = await personOf(server, "administrator", roles.administrator);
+const { server, owner, member, other, guest, moderator, administrator } = await startPeopledServer(t, [
+  ...everyRole,
+  "other",
+]);
 const everybody = [owner, member, other, guest, moderator, administrator];
 const { place, nameOf } = placeMaker(everybody);
 

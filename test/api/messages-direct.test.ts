@@ -15,13 +15,10 @@ import {
   success,
   systemGroup,
 } from "../support/conversation.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const anna = await personOf(server, "anna");
-const bert = await personOf(server, "bert");
-const carla = await personOf(server, "carla");
+const { server, owner, anna, bert, carla } = await startPeopledServer(t, ["anna", "bert", "carla"]);
 
 const address = (client: Client) => client.account?.email ?? "";
 

@@ -1,7 +1,7 @@
 /** Who may post where (behaviour 5.1, 3.5, 3.8; spec 2.4; D24, S1): the channel's group, private channels, guests, bots, calls to all. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { roles } from "../../schemas/types.ts";
+import { named } from "../support/channels.ts";
 import type { Client } from "../support/client.ts";
 import {
   botOf,
@@ -15,20 +15,15 @@ import {
   systemGroup,
   write,
 } from "../support/conversation.ts";
-import { startTestServer } from "../support/server.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 
-const server = await startTestServer(t);
+const { server, owner, member, other, moderator, guest } = await startPeopledServer(t, [
+  "member",
+  "other",
+  "moderator",
+  "guest",
+]);
 setRealmSettings(server, { enable_spectator_access: true });
-const { owner } = server;
-const member = await personOf(server, "member");
-const other = await personOf(server, "other");
-const moderator = await personOf(server, "moderator", roles.moderator);
-const guest = await personOf(server, "guest", roles.guest);
-
-const named = (...clients: Client[]) => ({
-  direct_members: clients.map((client) => client.userId),
-  direct_subgroups: [],
-});
 
 function send(by: Client, to: string | number, content = "hi") {
   return by.post("/messages", { type: "channel", to, topic: "t", content });

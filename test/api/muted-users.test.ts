@@ -14,15 +14,13 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { newcomers, startPeopledServer } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, member, guest } = await startPeopledServer(t, ["member", "guest"]);
 const bot = await botOf(server, "helper", member);
 const former = await personOf(server, "former");
 await owner.delete(`/users/${former.userId}`);
@@ -31,11 +29,7 @@ const wanted = { event_types: ["muted_users", "message"] };
 const missing = refusal("No such user");
 const notMuted = refusal("User is not muted");
 
-let people = 0;
-function anybody(): Promise<Client> {
-  people++;
-  return personOf(server, `somebody${people}x`);
-}
+const anybody = newcomers(server);
 
 const pathOf = (id: number | string) => `/users/me/muted_users/${id}`;
 

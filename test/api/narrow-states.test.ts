@@ -3,16 +3,11 @@
  * of channels; by the conversation in which a message stands now. The other operators are in narrows.test.ts.
  */
 import t, { type Test as TapTest } from "tap";
-import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
-import { createChannel, outcome, personOf, refusal } from "../support/conversation.ts";
-import { startTestServer } from "../support/server.ts";
+import { createChannel, outcome, refusal } from "../support/conversation.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const anna = await personOf(server, "anna");
-const bert = await personOf(server, "bert");
-const guest = await personOf(server, "guest", roles.guest);
+const { owner, anna, bert, guest } = await startPeopledServer(t, ["anna", "bert", "guest"]);
 const redId = await createChannel(owner, "red", [owner, anna]);
 const blueId = await createChannel(owner, "blue", [owner, anna, guest]);
 await createChannel(owner, "hidden", [owner, anna], { invite_only: true });

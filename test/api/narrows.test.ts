@@ -6,13 +6,10 @@ import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
 import { createChannel, outcome, personOf, refusal } from "../support/conversation.ts";
-import { startTestServer } from "../support/server.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { Socket } from "../support/socket.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const anna = await personOf(server, "anna");
-const bert = await personOf(server, "bert");
+const { server, owner, anna, bert } = await startPeopledServer(t, ["anna", "bert"]);
 const alphaId = await createChannel(owner, "alpha", [owner, anna]);
 await createChannel(owner, "beta", [owner, anna], { invite_only: true });
 await createChannel(owner, "777", [owner]);

@@ -2,19 +2,17 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { builtInFragments } from "../../schemas/navigation-views.ts";
-import { roles } from "../../schemas/types.ts";
 import { navigationViewKey } from "../../src/domain/navigation-views.ts";
 import type { Client, Params } from "../support/client.ts";
-import { botOf, type Event, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
+import { type Event, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { newcomers, oneOfEachKind } from "../support/peopled-server.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 const server = await startTestServer(t);
-const { owner } = server;
 const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
 
 const alerted = { fragment: "narrow/is/alerted", is_pinned: true, name: "Alert words" };
 const wanted = { event_types: ["navigation_view", "message"] };
@@ -22,11 +20,7 @@ const noName = refusal("Built-in views cannot have a custom name");
 const exists = refusal("Navigation view already exists.");
 const missing = refusal("Navigation view does not exist.", "NOT_FOUND", 404);
 
-let people = 0;
-function anybody(): Promise<Client> {
-  people++;
-  return personOf(server, `somebody${people}x`);
-}
+const anybody = newcomers(server);
 
 async function viewsOf(client: Client): Promise<Event[]> {
   return (await client.get("/navigation_views")).body.navigation_views;
@@ -237,15 +231,7 @@ t.test("[spec 4.17] the fragment may contain slashes, and characters that a path
 });
 
 t.test("[spec 4.17] everybody has views of their own, whatever their role", async (t) => {
-  const people: readonly Client[] = [
-    owner,
-    await personOf(server, "administrator", roles.administrator),
-    await personOf(server, "moderator", roles.moderator),
-    member,
-    guest,
-    await botOf(server, "helper", member),
-  ];
-  for (const client of people) {
+  for (const client of await oneOfEachKind(server)) {
     const path = pathOf(alerted.fragment);
     t.strictSame(outcome(await client.post("/navigation_views", alerted)), success(), `made by ${client.userId}`);
     t.strictSame(outcome(await client.patch(path, { is_pinned: false })), success());

@@ -1,17 +1,17 @@
 /** Code playgrounds (spec 4.18; public API: /realm/playgrounds): made, listed by /register and events, removed. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { roles } from "../../schemas/types.ts";
 import type { Params } from "../support/client.ts";
-import { Follower, outcome, personOf, refusal, success, write } from "../support/conversation.ts";
+import { Follower, outcome, refusal, success, write } from "../support/conversation.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const administrator = await personOf(server, "administrator", roles.administrator);
-const moderator = await personOf(server, "moderator", roles.moderator);
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, administrator, moderator, guest } = await startPeopledServer(t, [
+  "administrator",
+  "moderator",
+  "guest",
+]);
 
 const python = {
   name: "Python playground",

@@ -1,29 +1,14 @@
 /** Values of custom profile fields (public API: /users/me/profile_data; spec 2.6, 4.15; behaviour 2.15): what may be entered, who may, where it shows. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { roles } from "../../schemas/types.ts";
 import { makeBot } from "../support/bots.ts";
 import type { Client } from "../support/client.ts";
-import {
-  crowd,
-  outcome,
-  personOf,
-  realmOf,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
+import { crowd, outcome, realmOf, refusal, setRealmSettings, success, systemGroup } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { colours, enter, fieldTypes, makeField, profileOf } from "../support/profiles.ts";
-import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const administrator = await personOf(server, "administrator", roles.administrator);
-const moderator = await personOf(server, "moderator", roles.moderator);
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, administrator, moderator, member, guest } = await startPeopledServer(t, everyRole);
 const { bot } = await makeBot(member, "machine");
 const [gone = 0] = await crowd(server, "gone", 1);
 await owner.delete(`/users/${gone}`);

@@ -1,20 +1,15 @@
 /** Custom profile fields (public API: /realm/profile_fields): made, listed, changed, put in order, removed. Values are in profile-data. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { roles } from "../../schemas/types.ts";
 import { makeBot } from "../support/bots.ts";
 import type { Params } from "../support/client.ts";
-import { crowd, outcome, personOf, realmOf, refusal, success, write } from "../support/conversation.ts";
+import { crowd, outcome, realmOf, refusal, success, write } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { colours, enter, fieldSeenBy, fieldsSeenBy, fieldTypes, makeField, profileOf } from "../support/profiles.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const administrator = await personOf(server, "administrator", roles.administrator);
-const moderator = await personOf(server, "moderator", roles.moderator);
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, administrator, moderator, member, guest } = await startPeopledServer(t, everyRole);
 const { bot } = await makeBot(member, "reader");
 
 const notAdministrator = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");

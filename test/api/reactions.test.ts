@@ -13,14 +13,12 @@ import {
   success,
   write,
 } from "../support/conversation.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const other = await personOf(server, "other");
+const { server, owner, member, other } = await startPeopledServer(t, ["member", "other"]);
 const channelId = await createChannel(owner, "reactions", [owner, member, other]);
 
 const done = success();

@@ -1,15 +1,11 @@
 /** Read state goes along with messages that go to another channel, in part and as a whole (architecture, Read state). */
 import t from "tap";
 import type { Client } from "../support/client.ts";
-import { createChannel, Follower, outcome, personOf } from "../support/conversation.ts";
+import { createChannel, Follower, outcome } from "../support/conversation.ts";
 import { move, moved } from "../support/message-moves.ts";
-import { startTestServer } from "../support/server.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const ada = await personOf(server, "ada");
-const bob = await personOf(server, "bob");
-const cyd = await personOf(server, "cyd");
+const { owner, ada, bob, cyd } = await startPeopledServer(t, ["ada", "bob", "cyd"]);
 let channels = 0;
 
 /** Two channels with these people in them. */

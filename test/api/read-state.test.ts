@@ -16,12 +16,10 @@ import {
   setUserSettings,
   success,
 } from "../support/conversation.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const anna = await personOf(server, "anna");
-const bert = await personOf(server, "bert");
+const { server, owner, anna, bert } = await startPeopledServer(t, ["anna", "bert"]);
 const kitchen = await createChannel(owner, "kitchen", [anna, bert]);
 
 const types = ["message", "update_message_flags"];

@@ -17,12 +17,9 @@ import {
   systemGroup,
   write,
 } from "../support/conversation.ts";
-import { startTestServer } from "../support/server.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const anna = await personOf(server, "anna");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, anna, guest } = await startPeopledServer(t, ["anna", "guest"]);
 setRealmSettings(server, { enable_spectator_access: true });
 const webId = await createChannel(owner, "web", [owner, anna], { is_web_public: true });
 const publicId = await createChannel(owner, "open", [owner, anna]);

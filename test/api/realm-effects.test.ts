@@ -3,16 +3,12 @@ import t from "tap";
 import { roles } from "../../schemas/types.ts";
 import { createChannel, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
 import { outboxMails } from "../support/mail.ts";
+import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { picture, upload } from "../support/pictures.ts";
 import { stateOf } from "../support/realm-state.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const admin = await personOf(server, "admin", roles.administrator);
-const moderator = await personOf(server, "moderator", roles.moderator);
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, administrator: admin, moderator, member, guest } = await startPeopledServer(t, everyRole);
 const ordinary = [moderator, member, guest];
 
 async function set(settings: Readonly<Record<string, unknown>>): Promise<void> {

@@ -6,14 +6,16 @@ import t from "tap";
 import { roles } from "../../schemas/types.ts";
 import { Follower, outcome, personOf, realmOf, refusal, success, systemGroup } from "../support/conversation.ts";
 import { createGroup, people } from "../support/groups.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { stateOf } from "../support/realm-state.ts";
-import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const admin = await personOf(server, "admin", roles.administrator);
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
+const {
+  server,
+  owner,
+  administrator: admin,
+  member,
+  guest,
+} = await startPeopledServer(t, ["administrator", "member", "guest"]);
 const id = (name: string) => systemGroup(server, `role:${name}`);
 const ownerNeeded = refusal("Must be an organization owner", "UNAUTHORIZED_PRINCIPAL");
 

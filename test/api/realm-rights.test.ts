@@ -3,18 +3,19 @@
  * clients are told of their rights.
  */
 import t from "tap";
-import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
 import { type Event, Follower, outcome, personOf, refusal, systemGroup } from "../support/conversation.ts";
 import { people } from "../support/groups.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { stateOf } from "../support/realm-state.ts";
-import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const admin = await personOf(server, "admin", roles.administrator);
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
+const {
+  server,
+  owner,
+  administrator: admin,
+  member,
+  guest,
+} = await startPeopledServer(t, ["administrator", "member", "guest"]);
 const id = (name: string) => systemGroup(server, `role:${name}`);
 
 async function held(name: string): Promise<unknown> {

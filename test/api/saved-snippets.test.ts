@@ -1,17 +1,16 @@
 /** Saved snippets: GET, POST, PATCH and DELETE /saved_snippets (spec 2.10, 4.19, 7; D12; behaviour 1.8, 2.19). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
-import { botOf, type Event, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
+import { type Event, Follower, outcome, personOf, refusal, success } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { newcomers, oneOfEachKind } from "../support/peopled-server.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
 import { restart } from "../support/restart.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
 const server = await startTestServer(t);
-const { owner } = server;
 const member = await personOf(server, "member");
 
 const hello = { title: "Hello", content: "Welcome to *this* place." };
@@ -21,11 +20,7 @@ const missing = refusal("Saved snippet does not exist.", "NOT_FOUND", 404);
 const titleMax = limits.saved_snippet_title_code_points_max;
 const contentMax = limits.message_code_points_max;
 
-let people = 0;
-function anybody(): Promise<Client> {
-  people++;
-  return personOf(server, `somebody${people}x`);
-}
+const anybody = newcomers(server);
 
 async function snippetsOf(client: Client): Promise<Event[]> {
   return (await client.get("/saved_snippets")).body.saved_snippets;
@@ -172,15 +167,7 @@ t.test("[S1] somebody else's snippet is as one that does not exist", async (t) =
 });
 
 t.test("[behaviour 2.19] everybody saves snippets: guests and bots, too", async (t) => {
-  const everybody: readonly Client[] = [
-    owner,
-    await personOf(server, "administrator", roles.administrator),
-    await personOf(server, "moderator", roles.moderator),
-    member,
-    await personOf(server, "guest", roles.guest),
-    await botOf(server, "helper", member),
-  ];
-  for (const client of everybody) {
+  for (const client of await oneOfEachKind(server)) {
     const id = await save(client);
     t.strictSame(outcome(await client.patch(`/saved_snippets/${id}`, { title: "x" })), success(), `${client.userId}`);
     t.match(await snippetsOf(client), [{ id, title: "x" }]);

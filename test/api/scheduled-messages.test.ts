@@ -5,7 +5,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
-import type { Client, Params } from "../support/client.ts";
+import type { Params } from "../support/client.ts";
 import {
   botOf,
   createChannel,
@@ -18,6 +18,7 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { newcomers } from "../support/peopled-server.ts";
 import { writeMany } from "../support/rows.ts";
 import {
   followLists,
@@ -35,11 +36,7 @@ const channelId = await createChannel(owner, "plans", [owner, member, other]);
 const missing = refusal("Scheduled message does not exist", "NOT_FOUND", 404);
 const notInFuture = refusal("Scheduled delivery time must be in the future.");
 
-let people = 0;
-function anybody(): Promise<Client> {
-  people++;
-  return personOf(server, `somebody${people}x`);
-}
+const anybody = newcomers(server);
 
 function toChannel(more: Params = {}): Params {
   const when = { scheduled_delivery_timestamp: stage.in(laterS) };

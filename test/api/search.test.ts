@@ -5,17 +5,12 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
-import { createChannel, outcome, personOf, refusal, success } from "../support/conversation.ts";
-import { startTestServer } from "../support/server.ts";
+import { createChannel, outcome, refusal, success } from "../support/conversation.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { Socket } from "../support/socket.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const anna = await personOf(server, "anna");
-const bert = await personOf(server, "bert");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, anna, bert, guest } = await startPeopledServer(t, ["anna", "bert", "guest"]);
 const kitchenId = await createChannel(owner, "kitchen", [owner, anna, guest]);
 await createChannel(owner, "cellar", [owner, anna], { invite_only: true });
 

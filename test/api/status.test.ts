@@ -1,7 +1,6 @@
 /** Status: POST /users/me/status, POST and GET /users/{user_id}/status (spec 2.7, 4.11, 4.12, 7; behaviour 2.11, 2.12). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
   botOf,
@@ -17,16 +16,12 @@ import {
   systemGroup,
   write,
 } from "../support/conversation.ts";
+import { everyRole, newcomers, startPeopledServer } from "../support/peopled-server.ts";
 import { readNow } from "../support/realtime.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const administrator = await personOf(server, "administrator", roles.administrator);
-const moderator = await personOf(server, "moderator", roles.moderator);
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, administrator, moderator, member, guest } = await startPeopledServer(t, everyRole);
 const bot = await botOf(server, "helper", member);
 const former = await personOf(server, "former");
 await owner.delete(`/users/${former.userId}`);
@@ -44,11 +39,7 @@ async function stateOf(viewer: Client): Promise<Event> {
 }
 
 /** Somebody new, so that tests share no status. */
-let people = 0;
-function anybody(): Promise<Client> {
-  people++;
-  return personOf(server, `somebody${people}x`);
-}
+const anybody = newcomers(server);
 
 const realmEmoji = { authorId: 2, isActive: true, file: "x.png", stillFile: null, createdAt: 0 };
 write(server, "realmEmoji", 1, { ...realmEmoji, id: 1, name: "party" });

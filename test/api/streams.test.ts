@@ -1,6 +1,7 @@
 /** GET /streams and the events of a new channel: who may know of it (behaviour 3.8, 2.3; S1), and that nobody is told twice. */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
+import { named } from "../support/channels.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
   channelSeenBy,
@@ -13,16 +14,15 @@ import {
   setRealmSettings,
   write,
 } from "../support/conversation.ts";
-import { startTestServer } from "../support/server.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 
-const server = await startTestServer(t);
+const { server, owner, administrator, member, guest } = await startPeopledServer(t, [
+  "administrator",
+  "member",
+  "guest",
+]);
 setRealmSettings(server, { enable_spectator_access: true });
-const { owner } = server;
-const administrator = await personOf(server, "administrator", roles.administrator);
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
 
-const named = (client: Client) => ({ direct_members: [client.userId], direct_subgroups: [] });
 await createChannel(owner, "public", []);
 await createChannel(owner, "private joined", [member, guest], { invite_only: true });
 await createChannel(owner, "private foreign", [owner], { invite_only: true });

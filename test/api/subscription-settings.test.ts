@@ -15,14 +15,11 @@ import {
   write,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { restart } from "../support/restart.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const other = await personOf(server, "other");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, member, other, guest } = await startPeopledServer(t, ["member", "other", "guest"]);
 const bot = await botOf(server, "helper", member);
 const everybody = [owner, member, other, guest, bot];
 const open = await createChannel(owner, "open", everybody);

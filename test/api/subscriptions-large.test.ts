@@ -12,12 +12,12 @@ import {
   Follower,
   outcome,
   personOf,
-  plainChannel,
   realmOf,
   refusal,
   setRealmSettings,
   success,
 } from "../support/conversation.ts";
+import { plainChannel } from "../support/plain-channel.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);

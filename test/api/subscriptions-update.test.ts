@@ -22,14 +22,15 @@ import {
   write,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const other = await personOf(server, "other");
-const guest = await personOf(server, "guest", roles.guest);
-const former = await personOf(server, "former");
+const { server, owner, member, other, guest, former } = await startPeopledServer(t, [
+  "member",
+  "other",
+  "guest",
+  "former",
+]);
 const sealed = await createChannel(owner, "sealed", [owner, former], { invite_only: true });
 await owner.delete(`/users/${former.userId}`);
 

@@ -4,6 +4,7 @@
  */
 import t from "tap";
 import { roles } from "../../schemas/types.ts";
+import { named } from "../support/channels.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
   botOf,
@@ -17,16 +18,12 @@ import {
   success,
   systemGroup,
 } from "../support/conversation.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const other = await personOf(server, "other");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, member, other, guest } = await startPeopledServer(t, ["member", "other", "guest"]);
 
 const path = "/users/me/subscriptions";
-const named = (client: Client) => ({ direct_members: [client.userId], direct_subgroups: [] });
 
 function subscribe(by: Client, names: readonly string[], params: Params = {}) {
   return by.post(path, { subscriptions: names.map((name) => ({ name })), ...params });

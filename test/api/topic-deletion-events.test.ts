@@ -4,15 +4,11 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
 import { createChannel, type Event, Follower, personOf } from "../support/conversation.ts";
-import { startTestServer } from "../support/server.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const administrator = await personOf(server, "administrator", roles.administrator);
-const member = await personOf(server, "member");
+const { server, owner, administrator, member } = await startPeopledServer(t, ["administrator", "member"]);
 const batch = limits.topic_deletion_batch_messages_busy;
 const bulk = { client_capabilities: { bulk_message_deletion: true } };
 

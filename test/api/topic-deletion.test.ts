@@ -19,12 +19,10 @@ import {
   success,
   write,
 } from "../support/conversation.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const administrator = await personOf(server, "administrator", roles.administrator);
-const member = await personOf(server, "member");
+const { server, owner, administrator, member } = await startPeopledServer(t, ["administrator", "member"]);
 const batch = limits.topic_deletion_batch_messages_busy;
 
 function remove(by: Client, channelId: number | string, topic: string) {

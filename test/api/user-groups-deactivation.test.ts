@@ -1,22 +1,11 @@
 /** User groups that end and begin again (spec 2.5, 3; behaviour 2.6, 3.5): what they still do, and what stands against it. */
 import t from "tap";
 import type { Params } from "../support/client.ts";
-import {
-  createChannel,
-  outcome,
-  personOf,
-  refusal,
-  setRealmSettings,
-  success,
-  systemGroup,
-} from "../support/conversation.ts";
+import { createChannel, outcome, refusal, setRealmSettings, success, systemGroup } from "../support/conversation.ts";
 import { createGroup, groupSeenBy } from "../support/groups.ts";
-import { startTestServer } from "../support/server.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const other = await personOf(server, "other");
+const { server, owner, member, other } = await startPeopledServer(t, ["member", "other"]);
 const group = (name: string) => systemGroup(server, `role:${name}`);
 const insufficient = refusal("Insufficient permission");
 

@@ -4,7 +4,6 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { roles } from "../../schemas/types.ts";
 import { hasGroupPermission } from "../../src/domain/group-permissions.ts";
 import type { Client, Params } from "../support/client.ts";
 import {
@@ -19,15 +18,16 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { createGroup, groupSeenBy, membersOf, people } from "../support/groups.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const other = await personOf(server, "other");
-const third = await personOf(server, "third");
-const moderator = await personOf(server, "moderator", roles.moderator);
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, member, other, third, moderator, guest } = await startPeopledServer(t, [
+  "member",
+  "other",
+  "third",
+  "moderator",
+  "guest",
+]);
 const bot = await botOf(server, "bot", owner);
 const group = (name: string) => systemGroup(server, `role:${name}`);
 const insufficient = refusal("Insufficient permission");

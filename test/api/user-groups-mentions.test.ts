@@ -1,16 +1,11 @@
 /** Who may mention a user group (spec 2.5; behaviour 3.6, 5.1): in channels and directly; silent mentions are free. */
 import t from "tap";
-import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
-import { outcome, personOf, refusal, systemGroup } from "../support/conversation.ts";
+import { outcome, refusal, systemGroup } from "../support/conversation.ts";
 import { createGroup, people } from "../support/groups.ts";
-import { startTestServer } from "../support/server.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const moderator = await personOf(server, "moderator", roles.moderator);
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, member, moderator, guest } = await startPeopledServer(t, ["member", "moderator", "guest"]);
 const group = (name: string) => systemGroup(server, `role:${name}`);
 await owner.post("/users/me/subscriptions", {
   subscriptions: [{ name: "general" }],

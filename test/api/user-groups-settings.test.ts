@@ -1,33 +1,16 @@
 /** The permissions of a user group (spec 2.2, 2.5, 4.6; behaviour 3.2 to 3.4, 3.6): both forms of a value, `{new, old}`, who may hold what. */
 import t from "tap";
-import { outcome, personOf, realmOf, refusal, success, systemGroup } from "../support/conversation.ts";
-import { createGroup, groupSeenBy, people } from "../support/groups.ts";
-import { startTestServer } from "../support/server.ts";
+import { outcome, realmOf, refusal, success, systemGroup } from "../support/conversation.ts";
+import { createGroup, expectedSettings, groupSeenBy, people } from "../support/groups.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const other = await personOf(server, "other");
+const { server, owner, member, other } = await startPeopledServer(t, ["member", "other"]);
 const group = (name: string) => systemGroup(server, `role:${name}`);
 
 let made = 0;
 const freshName = () => `group ${++made}`;
 
-/** Every setting of spec 2.5: default, and whether guests may hold it (behaviour 3.6). */
-const settings: Readonly<Record<string, { default: (creator: number) => unknown; allowsEveryone: boolean }>> = {
-  can_add_members_group: {
-    default: (creator) => ({ direct_members: [creator], direct_subgroups: [] }),
-    allowsEveryone: false,
-  },
-  can_join_group: { default: () => group("nobody"), allowsEveryone: false },
-  can_leave_group: { default: () => group("everyone"), allowsEveryone: true },
-  can_manage_group: {
-    default: (creator) => ({ direct_members: [creator], direct_subgroups: [] }),
-    allowsEveryone: false,
-  },
-  can_mention_group: { default: () => group("everyone"), allowsEveryone: true },
-  can_remove_members_group: { default: () => group("nobody"), allowsEveryone: false },
-};
+const settings = expectedSettings(group);
 
 t.test("[spec 2.2, 2.5] every setting takes both forms, directly and as {new, old}", async (t) => {
   for (const name of Object.keys(settings)) {

@@ -18,17 +18,15 @@ import {
   success,
   systemGroup,
 } from "../support/conversation.ts";
-import { createGroup, groupSeenBy, people } from "../support/groups.ts";
+import { createGroup, expectedSettings, groupSeenBy, people } from "../support/groups.ts";
+import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const other = await personOf(server, "other");
-const moderator = await personOf(server, "moderator", roles.moderator);
-const administrator = await personOf(server, "administrator", roles.administrator);
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, member, other, moderator, administrator, guest } = await startPeopledServer(t, [
+  ...everyRole,
+  "other",
+]);
 const bot = await botOf(server, "bot", owner);
 const group = (name: string) => systemGroup(server, `role:${name}`);
 const insufficient = refusal("Insufficient permission");
@@ -36,21 +34,7 @@ const insufficient = refusal("Insufficient permission");
 let made = 0;
 const freshName = () => `group ${++made}`;
 
-/** Every setting of spec 2.5: default, and whether guests may hold it (behaviour 3.6). */
-const settings: Readonly<Record<string, { default: (creator: number) => unknown; allowsEveryone: boolean }>> = {
-  can_add_members_group: {
-    default: (creator) => ({ direct_members: [creator], direct_subgroups: [] }),
-    allowsEveryone: false,
-  },
-  can_join_group: { default: () => group("nobody"), allowsEveryone: false },
-  can_leave_group: { default: () => group("everyone"), allowsEveryone: true },
-  can_manage_group: {
-    default: (creator) => ({ direct_members: [creator], direct_subgroups: [] }),
-    allowsEveryone: false,
-  },
-  can_mention_group: { default: () => group("everyone"), allowsEveryone: true },
-  can_remove_members_group: { default: () => group("nobody"), allowsEveryone: false },
-};
+const settings = expectedSettings(group);
 
 t.test("[behaviour 3.6] a new group has its record, with the defaults of its settings", async (t) => {
   const before = Math.floor(Date.now() / 1000);

@@ -22,14 +22,10 @@ import {
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
 import { outboxMails } from "../support/mail.ts";
+import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const administrator = await personOf(server, "administrator", roles.administrator);
-const moderator = await personOf(server, "moderator", roles.moderator);
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, administrator, moderator, member, guest } = await startPeopledServer(t, everyRole);
 const general = 1;
 
 /** Everybody in the list, as the client sees them, by id. */

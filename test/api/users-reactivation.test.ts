@@ -20,14 +20,10 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { everyRole, startPeopledServer } from "../support/peopled-server.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const administrator = await personOf(server, "administrator", roles.administrator);
-const moderator = await personOf(server, "moderator", roles.moderator);
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, administrator, moderator, member, guest } = await startPeopledServer(t, everyRole);
 const general = 1;
 
 async function returns(by: Client, id: number) {

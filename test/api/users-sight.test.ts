@@ -20,16 +20,17 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { realmOf, until } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const guest = await personOf(server, "guest", roles.guest);
-const peer = await personOf(server, "peer");
-const writer = await personOf(server, "writer");
-const stranger = await personOf(server, "stranger");
-const former = await personOf(server, "former");
+const { server, owner, guest, peer, writer, stranger, former } = await startPeopledServer(t, [
+  "guest",
+  "peer",
+  "writer",
+  "stranger",
+  "former",
+]);
 const bot = await botOf(server, "robot", stranger);
 const notificationBot = 1;
 setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });

@@ -181,8 +181,8 @@ export class Facts {
     return meant.filter((other) => this.canRead(mover, other));
   }
 
-  /** @returns whether the topic kept all its messages and got a name that nothing had */
-  move(mover: number, post: Post, to: Place, mode: Mode): boolean {
+  /** @returns whether it was the whole topic, as far as the mover sees, and whether all of it got a name that nothing had */
+  move(mover: number, post: Post, to: Place, mode: Mode): { isWhole: boolean; isRename: boolean } {
     const from = { ...(post.place ?? { channel: 0, topic: "" }) };
     const all = this.inTopic(from.channel, from.topic);
     const moved = this.affected(mover, post, to, mode);
@@ -206,7 +206,7 @@ export class Facts {
       }
     }
     if (isWhole && !isRespelt) this.#carryPolicies(from, to, isMerge);
-    return isRename;
+    return { isWhole, isRename };
   }
 
   #carryPolicies(from: Place, to: Place, isMerge: boolean): void {

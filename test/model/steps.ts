@@ -88,8 +88,11 @@ function move(kind: string, isToggle: boolean) {
     if (!expect(kind, answer, isAllowed)) return false;
     // To others the notice is no news (spec 2.3, resolved_topic_notice_auto_read_policy: except_followed).
     const unreadBy = facts.followers([from, target]);
-    const isRename = facts.move(who, post, target, means);
-    if (isRename && isResolving(from.topic, target.topic)) await noteNotice(world, post, { last: before, unreadBy });
+    const { isWhole, isRename } = facts.move(who, post, target, means);
+    // A topic that joins another one has nobody's notice to take away.
+    const last = isRename ? before : undefined;
+    const isToggled = isWhole && target.channel === from.channel && isResolving(from.topic, target.topic);
+    if (isToggled) await noteNotice(world, post, { last, unreadBy });
     return true;
   };
 }

@@ -11,6 +11,7 @@ import { Mirror, mirroredTypes, pictureOf } from "../support/mirror.ts";
 import { picture, upload } from "../support/pictures.ts";
 import { getEvents, openQueue } from "../support/realtime.ts";
 import { startTestServer } from "../support/server.ts";
+import { knownAndFresh } from "../support/watch.ts";
 
 const server = await startTestServer(t);
 const { owner } = server;
@@ -202,17 +203,10 @@ t.test(
     for (const role of [roles.administrator, roles.moderator]) {
       const queue = await climber.register(params);
       await owner.patch(`/users/${climber.userId}`, { role });
-      const { body } = await climber.get("/events", {
-        queue_id: queue.queue_id,
-        last_event_id: queue.last_event_id,
-        dont_block: true,
-      });
-      const mirror = new Mirror(queue, { includesSubscribers: false, isModern: false });
-      mirror.apply(body.events);
-      const fresh = pictureOf(await climber.register(params))["realm_bots"];
-      t.strictSame(mirror.picture()["realm_bots"], fresh, String(role));
-      if (role === roles.moderator) t.match(mirror.state.realm_bots, [{ user_id: own.userId }]);
-      t.equal(mirror.state.realm_bots.length > 1, role === roles.administrator);
+      const { known, fresh } = await knownAndFresh(climber, queue, params);
+      t.strictSame(known.picture()["realm_bots"], fresh["realm_bots"], String(role));
+      if (role === roles.moderator) t.match(known.state.realm_bots, [{ user_id: own.userId }]);
+      t.equal(known.state.realm_bots.length > 1, role === roles.administrator);
     }
   },
 );
@@ -222,7 +216,9 @@ t.test("[architecture] state before + events = fresh fetch, for everybody", asyn
   const { bot: old } = await makeBot(keeper, "old");
   const renamed = await createChannel(owner, "before the rename", [keeper]);
   await keeper.patch(`/bots/${old.userId}`, { default_events_register_stream: "before the rename" });
-  const queues = await Promise.all(Object.values(people).map((client) => client.register(params)));
+  const watchers = await Promise.all(
+    Object.entries(people).map(async ([name, client]) => ({ name, client, queue: await client.register(params) })),
+  );
   const { bot } = await makeBot(keeper, "young", { bot_type: 3, payload_url: "https://e.com" });
   await keeper.patch(`/bots/${bot.userId}`, { full_name: "Grown", service_interface: 2 });
   await keeper.patch(`/bots/${old.userId}`, { bot_owner_id: member.userId, default_sending_stream: "general" });
@@ -241,18 +237,10 @@ t.test("[architecture] state before + events = fresh fetch, for everybody", asyn
   t.equal((await owner.patch(`/streams/${renamed}`, { new_name: "after the rename" })).status, 200);
   const { bot: last } = await makeBot(member, "last");
   await member.delete(`/bots/${last.userId}`);
-  for (const [index, [name, client]] of Object.entries(people).entries()) {
-    const queue = queues[index];
-    const { body } = await client.get("/events", {
-      queue_id: queue?.queue_id,
-      last_event_id: queue?.last_event_id,
-      dont_block: true,
-    });
-    const mirror = new Mirror(queue, { includesSubscribers: false, isModern: false });
-    mirror.apply(body.events);
-    const fresh = pictureOf(await client.register(params));
+  for (const { name, client, queue } of watchers) {
+    const { known, fresh } = await knownAndFresh(client, queue, params);
     for (const key of ["realm_bots", "realm_users", "realm_non_active_users"]) {
-      t.strictSame(mirror.picture()[key], fresh[key], `${name}: ${key}`);
+      t.strictSame(known.picture()[key], fresh[key], `${name}: ${key}`);
     }
   }
 });

@@ -1,16 +1,12 @@
 /** Who is told what of custom profile fields and of what people enter in them (OpenAPI, /events), and that events and state agree. */
 import t from "tap";
-import { roles } from "../../schemas/types.ts";
-import type { Client } from "../support/client.ts";
-import { type Event, Follower, personOf, setRealmSettings, systemGroup } from "../support/conversation.ts";
-import { Mirror, mirroredTypes, pictureOf } from "../support/mirror.ts";
+import { type Event, Follower, setRealmSettings, systemGroup } from "../support/conversation.ts";
+import { mirroredTypes } from "../support/mirror.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { colours, enter, fieldsSeenBy, fieldTypes, makeField } from "../support/profiles.ts";
-import { startTestServer } from "../support/server.ts";
+import { knownAndFresh } from "../support/watch.ts";
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, member, guest } = await startPeopledServer(t, ["member", "guest"]);
 const everybody = [owner, member, guest];
 
 /** What each of everybody was told while something happened. */
@@ -140,7 +136,9 @@ t.test("[architecture] state before + events = fresh fetch", async (t) => {
   await enter(member, going, "text");
   const list = await makeField(owner, "Choices", fieldTypes.list, { field_data: colours });
   await enter(guest, list, "red");
-  const queues = await Promise.all(everybody.map((client: Client) => client.register(params)));
+  const watchers = await Promise.all(
+    everybody.map(async (client) => ({ client, queue: await client.register(params) })),
+  );
   await enter(member, list, "blue");
   const fresh = await makeField(owner, "Fresh", fieldTypes.short, { display_in_profile_summary: true });
   await enter(guest, fresh, "**new**");
@@ -148,16 +146,8 @@ t.test("[architecture] state before + events = fresh fetch", async (t) => {
   await owner.patch(`/realm/profile_fields/${list}`, { field_data: { blue: colours.blue }, name: "Renamed" });
   const order = (await fieldsSeenBy(owner)).map(({ id }) => id).reverse();
   await owner.patch("/realm/profile_fields", { order });
-  for (const [index, client] of everybody.entries()) {
-    const queue = queues[index];
-    const { body } = await client.get("/events", {
-      queue_id: queue?.queue_id,
-      last_event_id: queue?.last_event_id,
-      dont_block: true,
-    });
-    const mirror = new Mirror(queue, { includesSubscribers: false, isModern: false });
-    mirror.apply(body.events);
-    const state = pictureOf(await client.register(params));
-    for (const key of ["custom_profile_fields", "realm_users"]) t.strictSame(mirror.picture()[key], state[key], key);
+  for (const { client, queue } of watchers) {
+    const { known, fresh: state } = await knownAndFresh(client, queue, params);
+    for (const key of ["custom_profile_fields", "realm_users"]) t.strictSame(known.picture()[key], state[key], key);
   }
 });

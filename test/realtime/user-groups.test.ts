@@ -18,6 +18,7 @@ import {
   systemGroup,
 } from "../support/conversation.ts";
 import { createGroup, groupSeenBy, people } from "../support/groups.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
 import { openQueue, readNow, realmOf } from "../support/realtime.ts";
 import { commands } from "../support/runtime.ts";
 import { startTestServer } from "../support/server.ts";
@@ -30,11 +31,7 @@ const knowing = {
 };
 const older = { event_types: types };
 
-const server = await startTestServer(t);
-const { owner } = server;
-const member = await personOf(server, "member");
-const other = await personOf(server, "other");
-const guest = await personOf(server, "guest", roles.guest);
+const { server, owner, member, other, guest } = await startPeopledServer(t, ["member", "other", "guest"]);
 const group = (name: string) => systemGroup(server, `role:${name}`);
 
 /** What is told of groups while something happens, to an owner's client and to a guest's older one. */

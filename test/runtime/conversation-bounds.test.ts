@@ -1,7 +1,6 @@
 /** Bounds of reading, moving and writing conversations (S3), on rows without requests: at each, and one over. */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
-import { carryReadState } from "../../actors/realm/read-state.ts";
+import { carriedAtOnce, carryReadState } from "../../actors/realm/read-state.ts";
 import { attentionOf } from "../../actors/topic/attention.ts";
 import { checkMoveLimit } from "../../actors/topic/move-plan.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -150,6 +149,16 @@ t.test("[S3] topic_participants_scanned_max: whoever wrote one of so many messag
   t.strictSame(participants(), [ownerId, 999_999], "one over");
 });
 
+/** Between two topics of one channel. */
+const someWay = { from: { id: 1, channelId: generalId }, to: { id: 2, channelId: generalId } };
+
+/** People who have read something in the first one. */
+function readersOf({ realm }: OpenRealm, count: number, first: number): void {
+  const row = { upTo: 5, at: 1 };
+  const rows = rowsFor<"readFloors">(count, (id) => [[floorKinds.conversation, 1, id], row], first);
+  fill(realm, "readFloors", rows);
+}
+
 t.test(
   "[S3] carried_read_states_per_command_max: people times messages of one command, and the next goes on after them",
   async (t) => {
@@ -161,31 +170,36 @@ t.test(
       senderId: 1,
       traits: 0,
     }));
-    const place = (id: number) => ({ id, channelId: generalId });
     const carry = (messages: typeof seen, afterUserId: number) => {
-      const params = { messages, from: place(1), to: place(2), isNew: true, upToId: 999, afterUserId, at: 1 };
-      const outcome = carryReadState({}, command({ actor: "realm" }, "read-state.carry", params, null), view);
-      if (!("effects" in outcome)) throw new Error("refused");
-      const carried = outcome.effects.filter((each) => each.kind === "put" && each.table === "readFloors").length;
-      const goesOn = outcome.effects.some((each) => each.kind === "tell");
-      return [carried, goesOn];
+      const { rows, onward } = carryReadState(view, { ...someWay, messages, isNew: true, upToId: 999, afterUserId });
+      return [rows.filter((each) => each.kind === "put" && each.table === "readFloors").length, onward];
     };
-    const kind = floorKinds.conversation;
-    const readers = (count: number, first: number) =>
-      fill(
-        opened.realm,
-        "readFloors",
-        rowsFor<"readFloors">(count, (id) => [[kind, 1, id], { upTo: 5, at: 1 }], first),
-      );
-    readers(perCommand - 1, 1);
-    t.strictSame(carry(seen, 0), [perCommand - 1, false]);
-    readers(1, perCommand);
-    t.strictSame(carry(seen, 0), [perCommand, true], "at the bound");
-    t.strictSame(carry(seen, perCommand), [0, false], "nobody was left");
-    readers(1, perCommand + 1);
-    t.strictSame(carry(seen, 0), [perCommand, true], "one over");
-    t.strictSame(carry(seen, perCommand), [1, false]);
-    t.strictSame(carry(seen.slice(0, 1), 0), [perCommand + 1, false], "of fewer messages, more people");
+    readersOf(opened, perCommand, 1);
+    t.strictSame(carry(seen, 0), [perCommand, null], "at the bound");
+    readersOf(opened, 1, perCommand + 1);
+    t.strictSame(carry(seen, 0), [perCommand, perCommand], "one over");
+    t.strictSame(carry(seen, perCommand), [1, null]);
+    t.strictSame(carry(seen.slice(0, 1), 0), [perCommand + 1, null], "of fewer messages, more people");
+  },
+);
+
+t.test(
+  "[S3] carried_read_states_per_batch, move_batch_messages_min: the more people, the fewer messages go at once, to a least number",
+  async (t) => {
+    const opened = await openFounded(t);
+    const { view } = placeOf(opened);
+    const few = limits.carried_read_states_per_batch / limits.move_batch_messages;
+    const many = limits.carried_read_states_per_batch / limits.move_batch_messages_min;
+    const atOnce = () => carriedAtOnce(view, someWay);
+    t.equal(atOnce(), limits.move_batch_messages, "nobody");
+    readersOf(opened, few, 1);
+    t.equal(atOnce(), limits.move_batch_messages, "at the bound");
+    readersOf(opened, 1, few + 1);
+    t.equal(atOnce(), limits.move_batch_messages - 2, "one over");
+    readersOf(opened, many, 1);
+    t.equal(atOnce(), limits.move_batch_messages_min);
+    readersOf(opened, many, many + 1);
+    t.equal(atOnce(), limits.move_batch_messages_min, "not fewer");
   },
 );
 

@@ -24,22 +24,7 @@ import {
   startedAt,
   turn,
 } from "../support/runtime.ts";
-import type { Teardown } from "../support/server.ts";
-
-/** Runs to the answer; takes the folder as a crash after each turn would leave it. */
-async function imagesUntil(t: Teardown, bench: OpenRealm, asked: Promise<AskResult>) {
-  const images: string[] = [crashImage(t, bench.folder)];
-  let result: AskResult | undefined;
-  void asked.then((settled) => {
-    result = settled;
-  });
-  for (let turns = 0; result === undefined && turns < 1000; turns++) {
-    await turn();
-    images.push(crashImage(t, bench.folder));
-  }
-  if (result === undefined) throw new Error("no answer after 1000 turns");
-  return { images, result };
-}
+import { crashesToAnswer } from "../support/turns.ts";
 
 t.test(
   "[M3] what a turn's budget does not reach stands in the mailbox, and is done once after a crash at any turn",
@@ -47,7 +32,7 @@ t.test(
     const bench = await openFounded(t);
     const people = await makePeople(bench, 2 * limits.subscribers_per_command_max + 1);
     const slow = bench.crash(t, { clock: new SlowClock(startedAt) });
-    const { images, result } = await imagesUntil(t, slow, slow.ask(commands.createChannel("crowd", people)));
+    const { images, result } = await crashesToAnswer(t, slow, slow.ask(commands.createChannel("crowd", people)));
     const channelId = answerOf(result)["id"] as number;
     t.ok(images.length > 4, "the subscription takes several turns");
     let spilled = 0;
@@ -85,7 +70,7 @@ t.test(
     const ids = (await Promise.all(posts)).map((result) => answerOf(result)["id"] as number);
     await founded.ask(commands.post("other", "stays"));
     const bench = founded.crash(t, { clock: new SlowClock(startedAt) });
-    const { images } = await imagesUntil(t, bench, bench.ask(commands.deleteTopic("old", startedAt + 50_000)));
+    const { images } = await crashesToAnswer(t, bench, bench.ask(commands.deleteTopic("old", startedAt + 50_000)));
     t.ok(images.length > 3, "the deletion takes several turns");
     for (const folder of images) {
       const opened = new OpenRealm(t, { folder });

@@ -4,7 +4,6 @@ import { command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import {
   answerOf,
-  crashImage,
   makePeople,
   OpenRealm,
   openFounded,
@@ -12,8 +11,8 @@ import {
   rowsOf,
   SlowClock,
   startedAt,
-  turn,
 } from "../support/runtime.ts";
+import { crashesToAnswer } from "../support/turns.ts";
 
 const to = { actor: "realm" } as const;
 
@@ -24,17 +23,9 @@ t.test("[M3] after a crash at any turn, all of a large change is done, once", as
   const groupId = answerOf(await founded.ask(command(to, "group.create", creation, ownerId)))["group_id"] as number;
   const slow = founded.crash(t, { clock: new SlowClock(startedAt) });
   const change = { groupId, addIds: people, removeIds: [], addSubgroupIds: [], removeSubgroupIds: [] };
-  let isAnswered = false;
-  const answer = slow.ask(command(to, "group.change-members", change, ownerId)).then((result) => {
-    isAnswered = true;
-    return result;
-  });
-  const images: string[] = [];
-  while (!isAnswered) {
-    await turn();
-    images.push(crashImage(t, slow.folder));
-  }
-  t.match(await answer, { kind: "ok", answer: {} });
+  const asked = slow.ask(command(to, "group.change-members", change, ownerId));
+  const { images, result } = await crashesToAnswer(t, slow, asked);
+  t.match(result, { kind: "ok", answer: {} });
   let interrupted = 0;
   for (const folder of images) {
     const opened = new OpenRealm(t, { folder });

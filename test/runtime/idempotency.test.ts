@@ -20,6 +20,7 @@ import {
   startedAt,
   turn,
 } from "../support/runtime.ts";
+import { crashesUntil } from "../support/turns.ts";
 
 function claim(key: string, params = "p", userId = ownerId): IdempotencyClaim {
   return { userId, keyHash: key, paramsHash: params };
@@ -31,11 +32,7 @@ t.test(
     const bench = await openFounded(t, { clock: new SlowClock(startedAt) });
     const keys = ["a", "b", "c", "d"];
     const first = keys.map((key) => bench.ask(commands.post("topic", key), claim(key)));
-    const images = [crashImage(t, bench.folder)];
-    for (let turns = 0; turns < 8; turns++) {
-      await turn();
-      images.push(crashImage(t, bench.folder));
-    }
+    const images = await crashesUntil(t, bench.folder, () => false, 9);
     const ids = (await Promise.all(first)).map((result) => answerOf(result)["id"]);
     let partial = 0;
     for (const folder of images) {

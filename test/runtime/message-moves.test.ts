@@ -21,9 +21,9 @@ import {
   rowsOf,
   SlowClock,
   startedAt,
-  turn,
 } from "../support/runtime.ts";
 import type { Teardown } from "../support/server.ts";
+import { crashesToAnswer, runToAnswer } from "../support/turns.ts";
 
 const moved: AskResult = { kind: "ok", answer: { detached_uploads: [] } };
 const everything = { propagateMode: "change_all" } as const;
@@ -67,27 +67,12 @@ function audit(t: Test, bench: OpenRealm): void {
   t.strictSame(bench.picture(), bench.rebuilt());
 }
 
-/** Runs until the answer comes; @param between is called after each turn */
-async function run(asked: Promise<AskResult>, between: (turns: number) => void): Promise<AskResult> {
-  let result: AskResult | undefined;
-  void asked.then((settled) => {
-    result = settled;
-  });
-  for (let turns = 1; result === undefined && turns < 1000; turns++) {
-    await turn();
-    between(turns);
-  }
-  if (result === undefined) throw new Error("no answer after 1000 turns");
-  return result;
-}
-
 t.test(
   "[M2, M3] a move that crashes at any turn is at a batch boundary, goes on by itself, and tells of no message twice",
   async (t) => {
     const { bench, ids, to } = await prepare(t);
     const wish = { ...everything, channelId: to, topic: "new" };
-    const images: string[] = [crashImage(t, bench.folder)];
-    const result = await run(bench.ask(editCommand(ids[3] ?? 0, wish)), () => images.push(crashImage(t, bench.folder)));
+    const { images, result } = await crashesToAnswer(t, bench, bench.ask(editCommand(ids[3] ?? 0, wish)));
     t.strictSame(result, moved);
     t.ok(images.length > 3, "it takes several turns");
     let halfway = 0;
@@ -122,7 +107,7 @@ t.test(
     const posted: Promise<AskResult>[] = [];
     const last = ids.at(-1) ?? 0;
     const others: Promise<AskResult>[] = [];
-    const result = await run(bench.ask(editCommand(ids[0] ?? 0, { ...everything, channelId: to })), (turns) => {
+    const result = await runToAnswer(bench.ask(editCommand(ids[0] ?? 0, { ...everything, channelId: to })), (turns) => {
       posted.push(
         bench.ask(commands.post("old", `meanwhile ${turns}`)),
         bench.ask(commands.post("old", "there", 2, to)),
@@ -159,7 +144,7 @@ t.test(
       const { bench, ids, to } = await prepare(t);
       const [first = 0] = [answerOf(await bench.ask(commands.post("new", "here first", 2, to)))["id"] as number];
       const wish = { ...everything, channelId: to, topic: "new", notifiesNewThread: what === "rename" };
-      const result = await run(bench.ask(editCommand(ids[0] ?? 0, wish)), (turns) => {
+      const result = await runToAnswer(bench.ask(editCommand(ids[0] ?? 0, wish)), (turns) => {
         if (turns !== 2) return;
         if (what === "rename") void bench.ask(editCommand(first, { ...everything, topic: "newer" }));
         else void bench.ask(commands.deleteTopic("new", startedAt + 50_000, to));
@@ -190,7 +175,7 @@ t.test(
       const { bench, ids } = await prepare(t, 2 * limits.topic_deletion_batch_messages + 50);
       const [oldest = 0] = ids;
       const answers: Promise<AskResult>[] = [];
-      const result = await run(bench.ask(commands.deleteTopic("old", startedAt + 50_000)), (turns) => {
+      const result = await runToAnswer(bench.ask(commands.deleteTopic("old", startedAt + 50_000)), (turns) => {
         if (turns === 2) answers.push(bench.ask(editCommand(oldest, wish)));
       });
       t.strictSame(result, { kind: "ok", answer: { complete: true } }, name);
@@ -217,7 +202,7 @@ t.test(
     const { bench, ids } = await prepare(t, count);
     const images: string[] = [crashImage(t, bench.folder)];
     const answers: Promise<AskResult>[] = [];
-    const result = await run(bench.ask(editCommand(ids[0] ?? 0, { ...everything, topic: "new" })), (turns) => {
+    const result = await runToAnswer(bench.ask(editCommand(ids[0] ?? 0, { ...everything, topic: "new" })), (turns) => {
       images.push(crashImage(t, bench.folder));
       if (turns === 1) answers.push(bench.ask(editCommand(ids[1] ?? 0, { ...everything, topic: "newer" })));
       if (turns === 1) answers.push(bench.ask(commands.post("new", "later")));

@@ -23,6 +23,7 @@ import {
   turn,
 } from "../support/runtime.ts";
 import type { Teardown } from "../support/server.ts";
+import { crashesUntil } from "../support/turns.ts";
 
 const days = 2;
 const perCommand = limits.retention_messages_per_command;
@@ -69,11 +70,7 @@ function contextOf(opened: OpenRealm): RetentionContext {
 t.test("[M3, M8] a crash at any turn of a sweep loses nothing and does nothing twice", async (t) => {
   const { folder, young } = await prepared(t, 2 * perCommand + 10);
   const opened = new OpenRealm(t, { folder, clock: new SlowClock(dueAt) });
-  const images = [crashImage(t, folder)];
-  while (retention(opened)?.state !== "waiting" && images.length < 200) {
-    await turn();
-    images.push(crashImage(t, folder));
-  }
+  const images = await crashesUntil(t, folder, () => retention(opened)?.state === "waiting", 200);
   t.ok(images.length > 10, `it took ${images.length} turns`);
   for (const image of images.filter((_, index) => index % 3 === 0)) {
     const again = new OpenRealm(t, { folder: image, clock: new SlowClock(dueAt) });

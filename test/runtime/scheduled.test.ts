@@ -19,11 +19,11 @@ import {
   rowsOf,
   SlowClock,
   startedAt,
-  turn,
 } from "../support/runtime.ts";
 import { timersIn } from "../support/scheduled.ts";
 import { scheduledCommands } from "../support/scheduled-commands.ts";
 import type { Teardown } from "../support/server.ts";
+import { crashesUntil } from "../support/turns.ts";
 
 const dueAt = startedAt + 60_000;
 const { edit, remind, schedule, unschedule } = scheduledCommands;
@@ -67,11 +67,7 @@ async function prepared(t: Teardown): Promise<string> {
 t.test("[M3, M8] a crash at any turn of the deliveries loses none and doubles none", async (t) => {
   const folder = await prepared(t);
   const opened = new OpenRealm(t, { folder, clock: new SlowClock(dueAt + 1000) });
-  const images = [crashImage(t, folder)];
-  while (opened.realm.dispatcher.lineLength > 0 && images.length < 100) {
-    await turn();
-    images.push(crashImage(t, folder));
-  }
+  const images = await crashesUntil(t, folder, () => opened.realm.dispatcher.lineLength === 0, 100);
   t.ok(images.length > 10, `it took ${images.length} turns`);
   for (const image of images) {
     const again = new OpenRealm(t, { folder: image, clock: new SlowClock(dueAt + 1000) });

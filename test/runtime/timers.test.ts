@@ -21,6 +21,7 @@ import {
   turn,
 } from "../support/runtime.ts";
 import type { Teardown } from "../support/server.ts";
+import { crashesUntil } from "../support/turns.ts";
 
 interface Alarm {
   readonly dueAt: number;
@@ -59,11 +60,7 @@ t.test(
       { dueAt: startedAt - 10, content: "third" },
     ]);
     const opened = new OpenRealm(t, { folder, clock: new SlowClock(startedAt) });
-    const images = [crashImage(t, folder)];
-    while (opened.environment.count("timers") > 0 && images.length < 20) {
-      await turn();
-      images.push(crashImage(t, folder));
-    }
+    const images = await crashesUntil(t, folder, () => opened.environment.count("timers") === 0, 20);
     t.ok(images.length >= 3, "they took several turns");
     for (const image of images) {
       const again = new OpenRealm(t, { folder: image });

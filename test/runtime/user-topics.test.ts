@@ -3,7 +3,8 @@ import t from "tap";
 import { command, type TopicMove } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
-import { createChannel, crowd, Follower, personOf, realmOf } from "../support/conversation.ts";
+import { createChannel, crowd, Follower, realmOf } from "../support/conversation.ts";
+import { newcomers } from "../support/peopled-server.ts";
 import { writeMany } from "../support/rows.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
@@ -12,11 +13,7 @@ const { owner } = server;
 const open = await createChannel(owner, "open", []);
 const [none, muted, unmuted, followed] = [0, 1, 2, 3];
 
-let people = 0;
-function anybody(): Promise<Client> {
-  people++;
-  return personOf(server, `somebody${people}x`);
-}
+const anybody = newcomers(server);
 
 function set(client: Client, id: number, topic: string, policy: number) {
   return client.post("/user_topics", { stream_id: id, topic, visibility_policy: policy });

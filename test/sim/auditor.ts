@@ -112,6 +112,7 @@ export class Auditor {
       if (write.table === "messages" && write.bytes !== null) this.#message(write.key as number, write.bytes);
       if (write.bytes === null && (write.table === "mailbox" || write.table === "timers"))
         this.#processed(write, writes);
+      if (write.table === "mailbox" && write.bytes !== null) this.#replaced(write.key as number, write.bytes);
     }
     this.deliveries.committed(writes, this.#driven);
     this.#driven = [];
@@ -131,8 +132,19 @@ export class Auditor {
     const waiting = table as "mailbox" | "timers";
     const staged = writes.find((one) => one.table === table && isSame(one.key, key) && one.bytes !== null);
     const row = staged?.bytes ? decodeRow(waiting, staged.bytes) : this.#replica.get(waiting, key);
-    if (row === undefined) return;
-    const wanted = identityOf(row.command as Command);
+    if (row !== undefined) this.#mustHaveRun(row.command as Command, { table, key });
+  }
+
+  /** The rest of a command takes its row. */
+  #replaced(key: number, bytes: Uint8Array): void {
+    const before = this.#replica.get("mailbox", key)?.command as Command | undefined;
+    const after = decodeRow("mailbox", bytes).command as Command;
+    if (before === undefined || identityOf(before) === identityOf(after)) return;
+    this.#mustHaveRun(before, { table: "mailbox", key });
+  }
+
+  #mustHaveRun(waited: Command, { table, key }: Pick<Write, "table" | "key">): void {
+    const wanted = identityOf(waited);
     if (this.#driven.some((command) => identityOf(command) === wanted)) return;
     if (table === "timers" && this.#driven.some(({ type }) => takeTimersBack.has(type))) return;
     this.report(`[M3] ${table} ${JSON.stringify(key)} is gone, but ${wanted.slice(0, 200)} never ran`);

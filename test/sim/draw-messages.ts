@@ -138,7 +138,14 @@ export const messageDraws = {
     return command(self(id), "read-state.mark-topic", { ...place, mustHaveReceived: world.flip() }, id);
   },
   "read-state.announce": null,
-  "read-state.carry": null,
+  /** Left by an older server, of messages that have not gone anywhere. */
+  "read-state.carry": (world) => {
+    const id = world.id("conversations");
+    const place = { id, channelId: world.replica.get("conversations", id)?.channelId ?? 0 };
+    const messages = [{ id: world.message(), senderId: world.user(), traits: 0 }];
+    const carried = { messages, from: place, to: place, isNew: false, upToId: 0, afterUserId: 0 };
+    return command({ actor: "realm" }, "read-state.carry", carried, null);
+  },
   "read-state.sweep": null,
   "scheduled-messages.add": (world) => {
     const id = world.user();

@@ -3,6 +3,7 @@
  * subscriptions, snippets. A change whose request was never answered leaves two possible values; the first look decides.
  */
 import type { Command, CommandType } from "../../actors/commands.ts";
+import { hasTrait } from "../../schemas/message-traits.ts";
 import { personalFlags } from "../../schemas/records/read-state.ts";
 import type { Replica } from "./replica.ts";
 
@@ -40,6 +41,10 @@ function forgetsChannel(channelId: number): Consequence {
   return { claims: [], forgets: (key, replica) => isOfMessage(key) && isThere(key, replica) };
 }
 
+function forgetsStars(callerId: number | null): Consequence {
+  return { claims: [], forgets: ([kind, , userId]) => kind === "star" && userId === callerId };
+}
+
 function isOfMessage([kind]: readonly (string | number)[]): boolean {
   return kind === "content" || kind === "star" || kind === "reaction";
 }
@@ -67,8 +72,9 @@ const readers: Reader = {
   "topic-deletion.request": ({ to }) => forgetsChannel(to.actor === "topic-deletion" ? to.channelId : 0),
   "message-flags.update": ({ params, callerId }) =>
     params.flag !== starred || !params.mustReachAll
-      ? { claims: [], forgets: ([kind, , userId]) => kind === "star" && userId === callerId }
+      ? forgetsStars(callerId)
       : { claims: params.messageIds.map((id) => ({ key: ["star", id, callerId ?? 0], value: params.op === "add" })) },
+  "message-flags.continue": ({ callerId }) => forgetsStars(callerId),
   "reaction.add": reaction,
   "reaction.remove": reaction,
   "user.change-settings": ({ params, callerId }) => ({
@@ -144,6 +150,11 @@ function actual([kind, one, other]: readonly (string | number)[], replica: Repli
   }
 }
 
+/** A star ends where its holder cannot see the message: perhaps in the channel to which it was moved. */
+function wentElsewhere([kind, messageId]: readonly (string | number)[], replica: Replica): boolean {
+  return kind === "star" && hasTrait(replica.get("messages", messageId)?.traits ?? 0, "changedChannel");
+}
+
 function reacted([, messageId, userId, name]: readonly (string | number)[], replica: Replica): boolean {
   return replica.keys("reactions").some((key) => {
     const [id, who] = key as [number, number, string];
@@ -198,7 +209,7 @@ export class Facts {
       this.#checked++;
       const { key, values } = fact;
       const value = key[0] === "reaction" ? reacted(key, this.#replica) : actual(key, this.#replica);
-      if (values.includes(value)) fact.values = [value];
+      if (values.includes(value) || (value === false && wentElsewhere(key, this.#replica))) fact.values = [value];
       else
         found.push(`[M1] ${key.join(" ")} was acknowledged as ${JSON.stringify(values)}, is ${JSON.stringify(value)}`);
     }

@@ -8,6 +8,7 @@ export const worldFaults = [
   "restart",
   "full disk",
   "slow machine",
+  "turns of one command",
   "crash between frames",
   "crash between answers",
   "lost network",

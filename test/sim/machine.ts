@@ -31,6 +31,8 @@ export interface Breakage {
 export interface MachineOptions {
   readonly folder: string;
   readonly startedAt: number;
+  /** How slow it is when it starts (sim-clock.ts). */
+  readonly lookMs: number;
   readonly replica: Replica;
   readonly plan: FaultPlan;
   readonly breakage: Breakage;
@@ -72,7 +74,7 @@ export class Machine {
 
   constructor(options: MachineOptions) {
     this.#options = options;
-    this.clock = new SimClock(options.startedAt);
+    this.clock = new SimClock(options.startedAt, options.lookMs);
   }
 
   get realm(): Realm {
@@ -234,7 +236,7 @@ export class Machine {
     await this.#disk?.close();
     this.#disk = null;
     const { wallOffsetMs } = this.clock;
-    this.clock = new SimClock(this.clock.now() - wallOffsetMs);
+    this.clock = new SimClock(this.clock.now() - wallOffsetMs, this.#options.lookMs);
     this.clock.wallOffsetMs = wallOffsetMs;
     this.#options.breakage.afterCrash?.(this.#options.folder);
   }

@@ -22,6 +22,7 @@ import { Random } from "./random.ts";
 import { Reads } from "./reads.ts";
 import { Replica } from "./replica.ts";
 import { Sight } from "./sight.ts";
+import { slowDays, slowLookMs } from "./sim-clock.ts";
 import { World } from "./world.ts";
 
 export interface RunOptions {
@@ -61,6 +62,7 @@ const remembered_max = 20;
 export class Simulation {
   readonly #options: RunOptions;
   readonly #random: Random;
+  readonly #lookMs: number;
   readonly #replica: Replica;
   readonly #auditor: Auditor;
   readonly #world: World;
@@ -85,6 +87,8 @@ export class Simulation {
   constructor(options: RunOptions) {
     this.#options = options;
     this.#random = new Random(options.seed);
+    this.#lookMs = this.#random.chance(slowDays) ? slowLookMs : 0;
+    if (this.#lookMs > 0) this.#met("turns of one command");
     const disk = openEnvironment(options.folder);
     this.#replica = Replica.of(disk);
     void disk.close();
@@ -102,6 +106,7 @@ export class Simulation {
     this.#machine = new Machine({
       folder: options.folder,
       startedAt: startedAt + 60_000,
+      lookMs: this.#lookMs,
       replica: this.#replica,
       plan: this.#plan,
       breakage: options.breakage ?? {},
@@ -240,7 +245,7 @@ export class Simulation {
         return;
       case 2:
         this.#met("slow machine");
-        clock.lookMs = this.#random.pick([0, 1, 5]);
+        clock.lookMs = Math.max(this.#lookMs, this.#random.pick([0, 1, slowLookMs]));
         return;
       case 3:
         clock.wallOffsetMs = 0;

@@ -3,7 +3,7 @@
  * changes yet, and a follower that reads an event queue by long-poll. The only white-box doors are `realmOf` and `write`.
  */
 import { randomBytes } from "node:crypto";
-import { type ChannelCreate, command } from "../../actors/commands.ts";
+import { command } from "../../actors/commands.ts";
 import type { KeyOf, RowOf, TableName, UserRecord } from "../../schemas/records.ts";
 import { type Role, roles } from "../../schemas/types.ts";
 import { parseContent } from "../../src/domain/markdown/render.ts";
@@ -99,26 +99,6 @@ export async function createChannel(by: Client, name: string, subscribers: reado
   const made = await by.post("/channels/create", { name, subscribers: ids, ...more });
   if (made.status !== 200) throw new Error(`no channel ${name}: ${JSON.stringify(made.body)}`);
   return made.body.id as number;
-}
-
-/** What a creation with name and subscribers alone comes to, for commands that are put into the line directly. */
-export function plainChannel(name: string, subscriberIds: readonly number[] = []): ChannelCreate {
-  return {
-    name,
-    subscriberIds,
-    description: "",
-    renderedDescription: "",
-    isPrivate: false,
-    isWebPublic: false,
-    isHistoryPublic: null,
-    isDefault: false,
-    messageRetentionDays: null,
-    folderId: null,
-    topicsPolicy: "inherit",
-    groups: {},
-    announce: false,
-    isWebPublicAllowed: false,
-  };
 }
 
 /** The channel's record as the caller sees it; undefined when it does not. */

@@ -10,6 +10,25 @@ export function people(...clients: readonly Client[]) {
   return { direct_members: ids, direct_subgroups: [] as number[] };
 }
 
+export interface ExpectedSetting {
+  readonly default: (creatorId: number) => unknown;
+  /** Whether guests may hold it. */
+  readonly allowsEveryone: boolean;
+}
+
+/** Every setting of spec 2.5, as behaviour 3.6 has it. @param group ids of system groups, named without `role:` */
+export function expectedSettings(group: (name: string) => number): Readonly<Record<string, ExpectedSetting>> {
+  const byCreator = (creatorId: number) => ({ direct_members: [creatorId], direct_subgroups: [] });
+  return {
+    can_add_members_group: { default: byCreator, allowsEveryone: false },
+    can_join_group: { default: () => group("nobody"), allowsEveryone: false },
+    can_leave_group: { default: () => group("everyone"), allowsEveryone: true },
+    can_manage_group: { default: byCreator, allowsEveryone: false },
+    can_mention_group: { default: () => group("everyone"), allowsEveryone: true },
+    can_remove_members_group: { default: () => group("nobody"), allowsEveryone: false },
+  };
+}
+
 /** @returns the new group's id */
 export async function createGroup(by: Client, name: string, members: readonly Client[] = [], more: Params = {}) {
   const ids = members.map(({ userId }) => userId);

@@ -1,4 +1,5 @@
 /** Pictures and multipart bodies for uploads. PNG is written here by hand where a test needs a broken or lying one. */
+import { createHash } from "node:crypto";
 import { deflateSync } from "node:zlib";
 import sharp from "sharp";
 import type { Answer, Client } from "./client.ts";
@@ -109,4 +110,10 @@ export async function fetchPage(url: string, path: string, headers: Record<strin
 export async function lookAt(bytes: Buffer) {
   const { format, width, height, pages = 1, exif, icc } = await sharp(bytes).metadata();
   return { format, width, height, pages, hasMetadata: exif !== undefined || icc !== undefined };
+}
+
+/** Where the picture is of somebody who has uploaded none. @param size e.g. `&s=500` */
+export function gravatar(email: string, version: number, size = ""): string {
+  const digest = createHash("md5").update(email).digest("hex");
+  return `https://secure.gravatar.com/avatar/${digest}?d=identicon${size}&version=${version}`;
 }

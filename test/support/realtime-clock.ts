@@ -1,5 +1,6 @@
 /** A server whose time a test moves by hand: heartbeats, idle queues, presence and time-outs without waiting for them. */
 import { ManualClock } from "./manual-clock.ts";
+import { SlowClock } from "./runtime.ts";
 import { startTestServer, type Teardown, type TestServer, type TestServerOptions } from "./server.ts";
 
 /** Any moment; far from the epoch, so that ages in milliseconds are plausible. */
@@ -16,7 +17,19 @@ export async function startClockedServer(
   options: Omit<TestServerOptions, "clock"> = {},
   startedAt = firstMoment,
 ): Promise<ClockedServer> {
-  const clock = new ManualClock(startedAt);
+  return startWith(t, options, new ManualClock(startedAt));
+}
+
+/** A server on so slow a machine that each turn ends after one command. */
+export function startSlowServer(t: Teardown): Promise<ClockedServer> {
+  return startWith(t, {}, new SlowClock(firstMoment));
+}
+
+async function startWith(
+  t: Teardown,
+  options: Omit<TestServerOptions, "clock">,
+  clock: ManualClock,
+): Promise<ClockedServer> {
   const started = await startTestServer(t, { ...options, clock });
   // A stop waits on timers: they are real ones from then on.
   const stop = () => {

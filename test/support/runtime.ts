@@ -14,6 +14,7 @@ import { Realm } from "../../src/runtime/realm.ts";
 import type { Environment } from "../../src/store/environment.ts";
 import { RealmProjections } from "../../src/store/projections/realm-projections.ts";
 import { ManualClock } from "./manual-clock.ts";
+import { plainChannel } from "./plain-channel.ts";
 import { type Teardown, temporaryFolder } from "./server.ts";
 
 export const startedAt = Date.UTC(2026, 5, 1, 12);
@@ -225,14 +226,20 @@ export const commands = {
   enter: (fieldId: number, userId: number): Command<"profile-data.set"> =>
     command({ actor: "realm" }, "profile-data.set", { data: [{ id: fieldId, value: "a", parsed: null }] }, userId),
   createChannel: (name: string, subscriberIds: readonly number[], callerId = ownerId): Command<"channel.create"> =>
-    command({ actor: "realm" }, "channel.create", { ...channelOf(name), subscriberIds }, callerId),
+    command({ actor: "realm" }, "channel.create", plainChannel(name, subscriberIds), callerId),
   subscribe: (
     names: readonly string[],
     principals: readonly number[] | null,
     callerId = ownerId,
     tellsOthers = false,
   ): Command<"subscriptions.add"> => {
-    const { name: _name, description: _text, renderedDescription: _html, ...template } = channelOf("");
+    const {
+      name: _name,
+      description: _text,
+      renderedDescription: _html,
+      subscriberIds: _ids,
+      ...template
+    } = plainChannel("");
     const channels = names.map((name) => ({ name, description: null, renderedDescription: "", color: null }));
     const params = { channels, principals, areErrorsFatal: true, tellsOthers, template };
     return command({ actor: "realm" }, "subscriptions.add", params, callerId);
@@ -287,25 +294,6 @@ export const commands = {
 function messageOf(content: string): Command<"message.post">["params"] {
   const parsed = parseContent(content, { linkifiers: [], translateEmoticons: false });
   return { content, parsed, client: "test", queueId: null, localId: null, isReadBySender: true };
-}
-
-function channelOf(name: string) {
-  return {
-    name,
-    description: "",
-    renderedDescription: "",
-    isPrivate: false,
-    isWebPublic: false,
-    isHistoryPublic: null,
-    isDefault: false,
-    messageRetentionDays: null,
-    folderId: null,
-    topicsPolicy: "inherit",
-    groups: {},
-    subscriberIds: [],
-    announce: false,
-    isWebPublicAllowed: false,
-  } as const;
 }
 
 const queueOptions = {

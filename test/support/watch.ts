@@ -4,7 +4,7 @@
  */
 import type { Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { Client } from "./client.ts";
+import type { Client, Params } from "./client.ts";
 import { createChannel, personOf } from "./conversation.ts";
 import type { ManualClock } from "./manual-clock.ts";
 import { Mirror, mirroredTypes, pictureOf } from "./mirror.ts";
@@ -37,6 +37,13 @@ function paramsOf({ includesSubscribers, isModern, types = mirroredTypes }: Vari
       archived_channels: isModern,
     },
   };
+}
+
+/** What events so far made of a queue's state, for a client that knows nothing new, and what a new /register says. */
+export async function knownAndFresh(client: Client, queue: Queue, params: Params) {
+  const known = new Mirror(queue, plain);
+  known.apply(await readNow(client, queue));
+  return { known, fresh: pictureOf(await client.register(params)) };
 }
 
 class Watcher {

@@ -1,0 +1,35 @@
+// What most scenarios run: as many as possible in closed loop, then a fixed rate in open loop, which latencies are taken from.
+
+import { bottleneckNotes, disturbanceNotes } from "./measures.ts";
+import type { Usage } from "./probe.ts";
+import type { Check } from "./result.ts";
+import type { Pair } from "./scenario.ts";
+
+/** The runs of both phases. */
+export interface TwoPhases<T> {
+  readonly most: Pair<T>;
+  readonly paced: Pair<T>;
+}
+
+const THROUGHPUT = "throughput";
+const FIXED_RATE = "fixed rate";
+
+/** @param phase runs one of them, at a rate or, where it is null, in closed loop */
+export async function inTwoPhases<T>(
+  ratePerSecond: number,
+  phase: (label: string, ratePerSecond: number | null) => Promise<Pair<T>>,
+): Promise<TwoPhases<T>> {
+  const most = await phase(THROUGHPUT, null);
+  const paced = await phase(FIXED_RATE, ratePerSecond);
+  return { most, paced };
+}
+
+/** The same check of the throughput and of the fixed rate. */
+export function checksOfBoth<T>(phases: TwoPhases<T>, check: (phase: string, pair: Pair<T>) => Check[]): Check[] {
+  return [...check(THROUGHPUT, phases.most), ...check(FIXED_RATE, phases.paced)];
+}
+
+/** Who was the bottleneck of the throughput, and what disturbed the fixed rate. */
+export function notesOfBoth<T extends { readonly usage: Usage }>({ most, paced }: TwoPhases<T>): string[] {
+  return [...bottleneckNotes(THROUGHPUT, most), ...disturbanceNotes(FIXED_RATE, paced)];
+}

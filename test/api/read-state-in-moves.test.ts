@@ -1,0 +1,169 @@
+/**
+ * What somebody does while messages move, on a machine so slow that each turn ends after one command: whoever follows events knows
+ * what a fresh state says, also who began to in the midst of it (E2), and read state goes along (architecture, Read state).
+ */
+import t from "tap";
+import { type Command, command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import { collectUnread } from "../../src/domain/unread.ts";
+import type { Client } from "../support/client.ts";
+import { createChannel, crowd, type Event, Follower, flood, personOf, realmOf } from "../support/conversation.ts";
+import { editCommand } from "../support/message-changes.ts";
+import { startSlowServer } from "../support/realtime-clock.ts";
+import { rowsOf, turn } from "../support/runtime.ts";
+
+const types = ["message", "update_message_flags"];
+const { server } = await startSlowServer(t);
+const { owner } = server;
+const { dispatcher } = realmOf(server);
+let places = 0;
+
+interface Scene {
+  readonly reader: Client;
+  readonly from: number;
+  readonly to: number;
+  readonly third: number;
+  /** In topic `t` of the first channel, unread by the reader. What is in other topics of the first two, unread as well, is newer. */
+  readonly ids: readonly number[];
+}
+
+async function scene(count: number, inFrom: readonly number[] = [], inTo: readonly number[] = []): Promise<Scene> {
+  places++;
+  const reader = await personOf(server, `reader${places}`);
+  const channel = (name: string, others: readonly number[]) =>
+    createChannel(owner, `${name} ${places}`, [], { subscribers: [owner.userId, reader.userId, ...others] });
+  const [from, to, third] = [await channel("from", inFrom), await channel("to", inTo), await channel("third", [])];
+  const ids = await flood(server, { channelId: from, topic: "t", count });
+  for (const channelId of [from, to]) await flood(server, { channelId, topic: "stays", count: 1 });
+  return { reader, from, to, third, ids };
+}
+
+const fetched = (who: Client): Promise<Follower> => Follower.of(who, { event_types: types, fetch_event_types: types });
+
+function unreadIn(state: Event): number[] {
+  const groups = state.unread_msgs.streams as readonly { unread_message_ids: number[] }[];
+  return groups.flatMap((group) => group.unread_message_ids).sort((a, b) => a - b);
+}
+
+/** What a client knows that began with a state and read all events since. */
+async function known(follower: Follower): Promise<number[]> {
+  const unread = new Set(unreadIn(follower.state));
+  await follower.settled();
+  for (const { op, messages } of follower.ofType("update_message_flags")) {
+    for (const id of messages) op === "add" ? unread.delete(id) : unread.add(id);
+  }
+  return [...unread].sort((a, b) => a - b);
+}
+
+/** Of some messages, which are unread by each of these people; one look at all events of the log says who was told otherwise. */
+function stateOf(userIds: readonly number[], ids: readonly number[]) {
+  const read = rowsOf(realmOf(server).environment, "events").filter(({ type }) => type === "update_message_flags");
+  return userIds.map((userId) => {
+    const mine = read.filter(({ audience }) => audience.to === "users" && audience.ids.includes(userId));
+    const told = new Set(mine.flatMap(({ body }) => body["messages"] as number[]));
+    const unread = new Set(collectUnread(dispatcher.view, userId).messages.map(({ id }) => id));
+    const known = ids.filter((id) => !told.has(id));
+    return { userId, unread: ids.filter((id) => unread.has(id)), known };
+  });
+}
+
+const moveTo = ({ ids }: Scene, channelId: number | null, topic: string | null = null) =>
+  editCommand(ids[0] ?? 0, { channelId, topic, propagateMode: "change_all" }, owner.userId);
+const leave = ({ reader }: Scene, name: string) => {
+  const params = { channelNames: [`${name} ${places}`], principals: null };
+  return command({ actor: "realm" }, "subscriptions.remove", params, reader.userId);
+};
+const markChannel = ({ reader }: Scene, channelId: number) =>
+  command({ actor: "user", id: reader.userId }, "read-state.mark-channel", { channelId }, reader.userId);
+const mute = ({ reader }: Scene) =>
+  command({ actor: "user", id: reader.userId }, "muted-users.add", { userId: owner.userId }, reader.userId);
+
+type Ask = (made: Scene) => Command;
+const acrossChannels: Ask = (made) => moveTo(made, made.to);
+const acrossTopics: Ask = (made) => moveTo(made, null, "other");
+
+/** What happens in the midst of a move, and whether the messages are unread afterwards; null: it depends on when. */
+const happenings: readonly (readonly [what: string, move: Ask, between: Ask, isUnread: boolean | null])[] = [
+  ["leaves the channel that they come from", acrossChannels, (made) => leave(made, "from"), null],
+  ["leaves the channel that they go to", acrossChannels, (made) => leave(made, "to"), false],
+  ["marks the channel that they come from", acrossChannels, (made) => markChannel(made, made.from), null],
+  ["marks the channel that they go to", acrossChannels, (made) => markChannel(made, made.to), null],
+  ["mutes their sender", acrossChannels, mute, false],
+  ["has them moved on to a third channel", acrossChannels, (made) => moveTo(made, made.third), true],
+  ["has them moved on within the channel", acrossChannels, (made) => moveTo(made, null, "elsewhere"), true],
+  ["leaves the channel in which they change their topic", acrossTopics, (made) => leave(made, "from"), false],
+  ["marks the channel in which they change their topic", acrossTopics, (made) => markChannel(made, made.from), false],
+];
+
+/** More turns than a small move has commands, before each of which something may happen. */
+const moments = 6;
+
+for (const [what, move, between, isUnread] of happenings) {
+  t.test(`[E2] who ${what} while messages move is told all that becomes read by it, and nothing else`, async (t) => {
+    for (let moment = 1; moment <= moments; moment++) {
+      const made = await scene(2);
+      const first = await fetched(made.reader);
+      const moving = dispatcher.ask(move(made));
+      for (let passed = 0; passed < moment; passed++) await turn();
+      const happening = dispatcher.ask(between(made));
+      await Promise.all([moving, happening]);
+      await dispatcher.idle();
+      const fresh = unreadIn((await fetched(made.reader)).state);
+      t.strictSame(await known(first), fresh, `after ${moment} turns`);
+      if (isUnread === null || (await happening).kind === "refused") continue;
+      const left = fresh.filter((id) => made.ids.includes(id));
+      t.strictSame(left, isUnread ? made.ids : []);
+    }
+  });
+}
+
+const sliceSize = 100;
+const others = await crowd(server, "crowd", (3 * limits.carried_read_states_per_command_max) / sliceSize);
+
+t.test(
+  "[S3, M7, M9] in a large channel read state goes ahead of messages: at any time things are as their readers were told",
+  async (t) => {
+    const inBoth = others.filter((_, index) => index % 2 === 0);
+    const made = await scene(sliceSize, others, inBoth);
+    const { reader, from, to, ids } = made;
+    const { view } = dispatcher;
+    let turns = 0;
+    const moving = dispatcher.ask(moveTo(made, to));
+    const happening: Promise<unknown>[] = [];
+    const isMoved = () => view.row("channelMessages", [to, ids.at(-1) ?? 0]) !== undefined;
+    for (; !isMoved(); turns++) {
+      await turn();
+      if (turns === 1) happening.push(dispatcher.ask(markChannel(made, from)), dispatcher.ask(leave(made, "from")));
+      t.strictSame(
+        stateOf(others, ids).filter(({ unread, known }) => unread.join() !== known.join()),
+        [],
+      );
+    }
+    t.ok(turns > 4, "it took some turns");
+    await Promise.all([moving, ...happening]);
+    await dispatcher.idle();
+    const unreadBy = stateOf([...others, reader.userId], ids).filter(({ unread }) => unread.length === ids.length);
+    t.strictSame(
+      unreadBy.map(({ userId }) => userId),
+      [...inBoth, reader.userId],
+      "what was asked in the midst of it came afterwards",
+    );
+    t.strictSame(
+      stateOf([...others, reader.userId], ids).flatMap(({ unread, known }) =>
+        unread.join() === known.join() ? [] : [known],
+      ),
+      [],
+    );
+  },
+);
+
+t.test("[E2] messages that go on to a third channel as soon as they have come to a second stay unread", async (t) => {
+  const made = await scene(sliceSize, others, others);
+  const { reader, to, third, ids } = made;
+  const first = dispatcher.ask(moveTo(made, to));
+  while (dispatcher.view.row("channelMessages", [to, ids[0] ?? 0]) === undefined) await turn();
+  const [again] = await Promise.all([dispatcher.ask(moveTo(made, third)), first]);
+  t.equal(again.kind, "ok");
+  await dispatcher.idle();
+  t.strictSame(stateOf([reader.userId], ids), [{ userId: reader.userId, unread: ids, known: ids }]);
+});
