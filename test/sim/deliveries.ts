@@ -67,9 +67,8 @@ export class Deliveries {
         : to.actor === "webhook" && JSON.stringify([to.botId, to.id]) === JSON.stringify(key);
     const own = driven.filter(isOfIt).map(({ type }) => type);
     // What it would tell of is not to be told any more (actors/mail/withdrawn.ts).
-    if (table === "mails" && own.includes("mail.due")) {
-      return this.#replica.get("mails", key)?.template.startsWith("missed-messages") === true;
-    }
+    const isOfMessages = table === "mails" && this.#replica.get("mails", key)?.template.startsWith("missed-messages");
+    if (isOfMessages === true && own.includes("mail.due")) return true;
     const row = table === "mails" ? this.#replica.get("mails", key) : this.#replica.get("webhookDeliveries", key);
     const attempts_max = table === "mails" ? limits.mail_attempts_max : limits.webhook_attempts_max;
     const isLast = this.#refused.has(nameOf({ table, key } as Delivery)) || (row?.attempts ?? 0) + 1 >= attempts_max;
