@@ -59,7 +59,7 @@ export function nextPass(): Promise<void> {
 }
 
 /** More turns than any step takes: something keeps itself busy. */
-const passes_max = 20_000;
+const passes_max = 5000;
 
 export class Machine {
   clock: SimClock;
@@ -190,7 +190,9 @@ export class Machine {
       if (hasWork && !this.#isDown) await this.#options.betweenTurns();
       quiet = hasWork || clock.hasWork ? 0 : quiet + 1;
       if (passes > passes_max) {
-        this.#options.report("the server never comes to rest");
+        // Only what rings again and again goes on for so long.
+        this.#options.report("[M8] the server never comes to rest");
+        this.kill();
         return;
       }
     }
