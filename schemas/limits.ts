@@ -276,7 +276,7 @@ export const limits = {
   carried_read_states_per_command_max: 2000,
   /** And of one batch, for which other commands wait: of messages in a large channel fewer go at once, but not fewer than these. */
   carried_read_states_per_batch: 20_000,
-  move_batch_messages_min: 10,
+  move_batch_messages_min: 4,
   read_receipts_per_pass_max: 500,
   topic_participants_scanned_max: 1000,
   /** More who would want to read it, or who have a policy for the topic, make a notice unread for everybody. */
