@@ -11,6 +11,7 @@ import { messageTraits } from "../../schemas/message-traits.ts";
 import { floorKinds } from "../../schemas/records/read-state.ts";
 import type { ReadFloorRecord } from "../../schemas/records.ts";
 import { LowestIds } from "../../src/domain/lowest-ids.ts";
+import { canReadChannelMessage } from "../../src/domain/permissions.ts";
 import { type ReadPlace, ReadState, type Seen } from "../../src/domain/read-state.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../commands.ts";
@@ -129,19 +130,21 @@ function carryFor(view: View, userId: number, moved: MovedMessages, { pairs, isA
   const was = new ReadState(view, userId);
   const place = { kind: "conversation", id: to.id } as const;
   const is = new ReadState(view, userId, floor === null ? {} : { floors: [{ place, floor }] });
+  const isShown = sightOf(view, userId, to);
   const staysUnread: number[] = [];
   const staysRead: number[] = [];
   const told: number[] = [];
   const spent: Effect[] = [];
   for (const { before, after } of pairs) {
     const wasRead = was.isRead(before, from);
-    if (wasRead === is.isRead(after, to)) continue;
+    const isKept = is.holdsUnread(to) && isShown(after.id);
+    if (wasRead === (!isKept || is.isRead(after, to))) continue;
     const exception = was.exception(after.id);
     if (wasRead) {
       staysRead.push(after.id);
       // A later mark made it read, and its announcement, which comes yet, would not find that it had been unread.
       if (exception?.isRead === false) told.push(after.id);
-    } else if (is.holdsUnread(to)) staysUnread.push(after.id);
+    } else if (isKept) staysUnread.push(after.id);
     else {
       told.push(after.id);
       // Until it goes it must be as it was told to be.
@@ -161,6 +164,15 @@ function carryFor(view: View, userId: number, moved: MovedMessages, { pairs, isA
     ...noteMarks(view, userId, { newest }),
     ...flagEvents(userId, "add", "read", told),
   ];
+}
+
+/** Whether the person may read a message there: in protected history, what they did not receive in that channel is not theirs. */
+function sightOf(view: View, userId: number, { channelId }: ReadPlace): (messageId: number) => boolean {
+  const user = view.users.get(userId);
+  const channel = view.channels.get(channelId ?? 0);
+  if (user === undefined || channel === undefined) return () => false;
+  if (!channel.isPrivate || channel.isHistoryPublic) return () => true;
+  return (messageId) => canReadChannelMessage(view, user, channel, messageId);
 }
 
 /** In a topic that is made for the messages, the floor of the one that they come from says it all in one row. */

@@ -45,9 +45,10 @@ function splitFor(view: View, record: EventRecord, viewer: UserRecord, queue: Li
   const kept = isArrival ? readable : readable.filter((id) => hadBefore(view, viewer, from, id));
   const isKept = new Set(kept);
   const had = idsOf(record).filter((id) => !isKept.has(id) && hadBefore(view, viewer, from, id));
-  return wasSubscribedAt(view, viewer.id, to.id, record.position)
-    ? { kept, followed: had, lost: [] }
-    : { kept, followed: [], lost: had };
+  // Where history is protected, who was there already has lost what they did not receive there.
+  const isThere = wasSubscribedAt(view, viewer.id, to.id, record.position);
+  const isFollowed = (id: number) => isThere && hadBefore(view, viewer, to, id);
+  return { kept, followed: had.filter(isFollowed), lost: had.filter((id) => !isFollowed(id)) };
 }
 
 function isReadableNow(view: View, viewer: UserRecord, messageId: number): boolean {

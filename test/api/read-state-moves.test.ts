@@ -109,6 +109,32 @@ t.test("[behaviour 8] who is in the former channel only is told that what they h
 });
 
 t.test(
+  "[E2] who may not read what comes to a protected channel that they are in is told that it is gone, and read",
+  async (t) => {
+    const [from, to] = await places([ada, bob], [ada], { invite_only: true, history_public_to_subscribers: false });
+    const ids = [await ada.say(from, "soup", "a"), await ada.say(from, "soup", "b")];
+    await owner.post("/users/me/subscriptions", {
+      subscriptions: [{ name: `to ${channels}` }],
+      principals: [bob.userId],
+    });
+    // Unread by hand is no other case than unread by rule.
+    await flag(bob, "add", "read", [ids[0] ?? 0]);
+    await flag(bob, "remove", "read", [ids[0] ?? 0]);
+    const types = ["message", "update_message", "delete_message", "update_message_flags"];
+    const capabilities = { bulk_message_deletion: true };
+    const follower = await Follower.of(bob, { event_types: types, client_capabilities: capabilities });
+    const params = { stream_id: to, propagate_mode: "change_all" };
+    t.strictSame(outcome(await move(owner, ids[0] ?? 0, params)), moved);
+    await follower.settled();
+    t.match(follower.ofType("delete_message"), [{ stream_id: from, message_ids: ids }]);
+    t.strictSame(follower.ofType("update_message"), [], "not where they went");
+    t.match(follower.ofType("update_message_flags"), [{ op: "add", flag: "read", messages: ids }]);
+    t.strictSame([await unreadIn(bob, from), await unreadIn(bob, to)], [[], []]);
+    t.strictSame(await unreadIn(ada, to), ids, "to who received them there they are as they were");
+  },
+);
+
+t.test(
   "[spec 2.9] who marks a message as unread that called everybody before they came is not called by it",
   async (t) => {
     const [from] = await places([ada], []);
