@@ -12,6 +12,7 @@ export type BlockRule = (state: StateBlock, startLine: number, endLine: number, 
 
 const QUOTE_LINE = /^ {0,3}>/;
 const TABLE_DELIMITERS = /^[ \t]*[|:-][ \t|:-]*$/;
+const OUTER_BORDERS = /^\||\|$/g;
 const HEADING = /^ {0,3}(#{1,6})[ \t]+(?=\S)/;
 
 // Up to which line a block was found to hold nothing but `>`, and where the block ends that was last asked about: else
@@ -117,7 +118,7 @@ export function boundedTableRule(): BlockRule {
     if (startLine + 2 > endLine) return false;
     const delimiters = lineOf(state, startLine + 1);
     if (!delimiters.includes("-") || !TABLE_DELIMITERS.test(delimiters)) return false;
-    const columns = delimiters.split("|").length;
+    const columns = delimiters.trim().replace(OUTER_BORDERS, "").split("|").length;
     const most = BLOCKS_PER_TABLE + columns * (endOfBlock(state, startLine, endLine) - startLine);
     if (most > contextOf(state.env).blocksLeft || !withCodeInCells(rule, state, startLine, endLine, silent))
       return false;

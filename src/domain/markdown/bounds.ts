@@ -7,7 +7,7 @@ export const BLOCK_DEPTH_MAX = 8;
 /** Emphasis, strike-through and links inside each other; deeper tags are left out, their text stays. */
 export const INLINE_DEPTH_MAX = 12;
 /** Paragraphs, headings, quotes, lists, their items, table cells (filled-up ones included), ... of one message, all together. */
-export const BLOCKS_PER_MESSAGE_MAX = 1_000;
+export const BLOCKS_PER_MESSAGE_MAX = 800;
 /** What a table counts as on top of its cells. */
 export const BLOCKS_PER_TABLE = 16;
 /** Tags and stretches of text within paragraphs, headings and cells of one message, all together; lines still end where they end. */
