@@ -30,6 +30,7 @@ const exposed = "Content-Range, ETag, Retry-After, X-RateLimit-Limit, X-RateLimi
 
 export class Exchange {
   readonly #response: HttpResponse;
+  #address: string | null = null;
   #isOver = false;
   #isLast = false;
   #abortListeners: (() => void)[] = [];
@@ -43,9 +44,10 @@ export class Exchange {
     response.onAborted(() => this.#abort());
   }
 
-  /** Where the request comes from; only while the exchange is not over. */
+  /** Where the request comes from; first asked while the exchange is not over. */
   address(): string {
-    return Buffer.from(this.#response.getRemoteAddressAsText()).toString("latin1");
+    this.#address ??= Buffer.from(this.#response.getRemoteAddressAsText()).toString("latin1");
+    return this.#address;
   }
 
   /** Answered or given up by the client. */

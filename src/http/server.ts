@@ -212,6 +212,8 @@ export class HttpServer {
   ): void {
     let size = 0;
     let isPaused = false;
+    // A whole upload is carried out though the client has hung up since: who that was must be known by then.
+    exchange.address();
     const flow = () => {
       if (isPaused && !exchange.isOver) response.resume();
       isPaused = false;

@@ -8,6 +8,7 @@ import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import { fileLabel, UploadBudget } from "../../src/http/uploads.ts";
+import { bugLog } from "../support/bug-log.ts";
 import type { Client } from "../support/client.ts";
 import { outcome, personOf, realmOf, refusal } from "../support/conversation.ts";
 import { RawConnection, watchChanges } from "../support/http.ts";
@@ -306,4 +307,23 @@ t.test("[public API, avatar] everybody may, in every role", async (t) => {
     t.equal((await upload(person, avatar, png)).status, 200, name);
     t.equal((await person.delete(avatar)).status, 200, name);
   }
+});
+
+t.test("[S3] whoever hangs up at the end of an upload, and has no key any more, leaves no fault behind", async (t) => {
+  const bugs = bugLog();
+  const own = await startTestServer(t, { log: bugs.log });
+  const body = multipart([{ bytes: "x".repeat(5000), filename: '"a.txt"' }]);
+  for (let round = 0; round < 8; round++) {
+    const person = await personOf(own, `round ${round}`);
+    const connection = new RawConnection(own.url);
+    const request = head(person, `Content-Length: ${body.length}`).replace(avatar, "/user_uploads");
+    await connection.write(Buffer.concat([Buffer.from(request), body.subarray(0, 1000)]));
+    // It has begun when a request that came after it is answered.
+    t.equal((await person.post("/users/me/api_key/regenerate")).status, 200);
+    await connection.write(body.subarray(1000));
+    connection.finish();
+    await connection.closed;
+  }
+  t.equal((await own.owner.get("/users/me")).status, 200);
+  t.strictSame(bugs.lines, []);
 });
