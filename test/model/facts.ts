@@ -225,11 +225,11 @@ export class Facts {
     }
   }
 
-  /** How many changes of a post somebody is told: where it was before it left a channel that they may not know is hidden. */
-  changesTold(person: number, { changes }: Post): number {
-    const hidden = changes.findLastIndex(
-      ({ fromChannel }) => fromChannel !== null && !this.isOpenTo(person, fromChannel),
-    );
+  /** How many changes of a post somebody is told: where it was before it left a channel in which they may not know it is hidden. */
+  changesTold(person: number, { changes, present }: Post): number {
+    const mayKnow = (channel: number) =>
+      this.isOpenTo(person, channel) && (this.kinds[channel] !== "protected" || present[channel]?.has(person) === true);
+    const hidden = changes.findLastIndex(({ fromChannel }) => fromChannel !== null && !mayKnow(fromChannel));
     return changes.filter(({ isEdit }, index) => index > hidden || isEdit).length;
   }
 
