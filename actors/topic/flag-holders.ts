@@ -52,13 +52,17 @@ export function flagsHeld(view: View, messageIds: readonly number[]): HeldFlag[]
 }
 
 /**
- * Ids of people who are told what becomes of messages of a channel that they are not in: they gave one a flag, and can read it.
+ * Ids of people who are told what becomes of messages of a channel though they are not in it, or came to it after them and may have
+ * left when they ask: they gave one a flag, and can read it.
  * Not in protected history, where other messages of the same event are not theirs to know.
  */
 export function onlookers(view: View, channelId: number, held: readonly HeldFlag[]): number[] {
   const channel = view.channels.get(channelId);
   if (channel === undefined || isProtected(channel)) return [];
-  const outside = held.filter(({ userId }) => !view.subscriptions.isSubscribed(userId, channelId));
+  const outside = held.filter(({ userId, messageId }) => {
+    const stays = view.subscriptions.get(userId, channelId)?.stays ?? [];
+    return !view.subscriptions.isSubscribed(userId, channelId) || !hasReceived(stays, messageId);
+  });
   return [...new Set(outside.filter((flag) => isReadable(view, channel, flag)).map(({ userId }) => userId))];
 }
 

@@ -6,7 +6,13 @@ import type { EventRecord, UserRecord } from "../../schemas/records.ts";
 import { attachmentBody } from "../domain/attachments.ts";
 import { flagsOf } from "../domain/message-flags.ts";
 import { apiEmail, canAccessUser } from "../domain/people.ts";
-import { canAccessAllUsers, canReadChannelMessage, canReadMessage, isGuest } from "../domain/permissions.ts";
+import {
+  canAccessAllUsers,
+  canReadChannelMessage,
+  canReadMessage,
+  hasReceived,
+  isGuest,
+} from "../domain/permissions.ts";
 import { legacyPresence, modernPresence } from "../domain/presence.ts";
 import { profileFieldBodies } from "../domain/profiles.ts";
 import { statusBody } from "../domain/status.ts";
@@ -19,6 +25,7 @@ import { senderFor } from "../queries/message-views.ts";
 import { messageBody } from "../queries/messages.ts";
 import { playgroundBodies } from "../queries/playgrounds.ts";
 import { mutedTopics } from "../queries/user-topics.ts";
+import { wasSubscribedAt } from "./audience.ts";
 import { realmBot } from "./bot-events.ts";
 import { stream, subscription } from "./channel-events.ts";
 import { concealing } from "./concealed-events.ts";
@@ -56,13 +63,19 @@ const message: EventKind = {
   },
 };
 
-/** Of a private channel, only what the person could read now: other topics and ids are not theirs to know (S1). */
+/**
+ * Of a private channel, only what the person could read now, or received and has left since: clients count it still. Other topics
+ * and ids are not theirs to know (S1).
+ */
 function deletedIds(view: View, record: EventRecord, user: UserRecord): readonly number[] {
   const ids = record.body["message_ids"] as readonly number[];
   const channel = view.channels.get(Number(record.body["stream_id"]));
   const isAddressed = record.audience.to === "channel" && record.audience.also.includes(user.id);
   if (channel === undefined || isAddressed || !channel.isPrivate) return ids;
-  return ids.filter((id) => canReadChannelMessage(view, user, channel, id));
+  const stays = wasSubscribedAt(view, user.id, channel.id, record.position)
+    ? (view.subscriptions.get(user.id, channel.id)?.stays ?? [])
+    : [];
+  return ids.filter((id) => canReadChannelMessage(view, user, channel, id) || hasReceived(stays, id));
 }
 
 const deleteMessage: EventKind = {

@@ -1,0 +1,43 @@
+/**
+ * A message that is deleted in a private channel whose reader is taken out of it before they ask: who had it is told that it is gone,
+ * else it would count as unread, or as starred, for ever (E2); of what they never had they learn nothing (S1).
+ */
+import t from "tap";
+import { createChannel, personOf } from "../support/conversation.ts";
+import { type Event, readNow } from "../support/realtime.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+const types = ["delete_message", "update_message_flags"];
+const abilities = { client_capabilities: { notification_settings_null: true, bulk_message_deletion: true } };
+
+async function deletedIdsAfterLeaving(isShared: boolean, star: (early: number) => boolean) {
+  const name = isShared ? "shared" : "protected";
+  const reader = await personOf(server, `reader of ${name}`);
+  const more = { invite_only: true, history_public_to_subscribers: isShared };
+  const channel = await createChannel(owner, name, [owner], more);
+  const early = await owner.say(channel, "t", "before they came");
+  const add = { subscriptions: [{ name }], principals: [reader.userId] };
+  await owner.post("/users/me/subscriptions", add);
+  const had = await owner.say(channel, "t", "while they were there");
+  if (star(early)) await reader.post("/messages/flags", { op: "add", flag: "starred", messages: [early] });
+  const queue = await reader.register({ event_types: types, fetch_event_types: [], ...abilities });
+  await owner.post(`/streams/${channel}/delete_topic`, { topic_name: "t" });
+  await owner.delete("/users/me/subscriptions", { subscriptions: [name], principals: [reader.userId] });
+  const events = await readNow(reader, queue);
+  return { early, had, told: events.flatMap((event: Event) => event.message_ids ?? []) };
+}
+
+t.test("[E2, S1] in protected history: what they received, and nothing else", async (t) => {
+  const { had, told } = await deletedIdsAfterLeaving(false, () => false);
+  t.strictSame(told, [had]);
+});
+
+t.test(
+  "[E2] in shared history: what they received, and what they had starred without having received it",
+  async (t) => {
+    const { early, had, told } = await deletedIdsAfterLeaving(true, () => true);
+    t.strictSame(told, [early, had]);
+  },
+);
