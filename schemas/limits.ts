@@ -186,6 +186,8 @@ export const limits = {
   turn_budget_ms: 4,
   /** After so many turns in which nobody asked for anything, long work goes on in large pieces. */
   quiet_after_turns: 500,
+  /** And for so many turns with requests a piece of it waits. */
+  turns_without_pieces_max: 3,
   turn_bytes_budget: 4 * 1024 * 1024,
   turn_bytes_max: 16 * 1024 * 1024,
   queued_commands_max: 20_000,

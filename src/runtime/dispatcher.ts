@@ -187,10 +187,11 @@ export class Dispatcher {
       return;
     }
     this.#isInTurn = true;
-    this.ledger.begin(this.#clock.now(), this.#line.isAsked);
+    const { isAsked } = this.#line;
+    this.ledger.begin(this.#clock.now(), isAsked);
     const isVolatileTurn =
       this.#line.entries.every(({ command }) => isVolatile(command)) && !this.ledger.needsCeiling();
-    const kind = { isVolatileTurn, isQuiet: this.view.isQuiet };
+    const kind = { isVolatileTurn, isQuiet: this.view.isQuiet, isAsked };
     try {
       if (isVolatileTurn) this.#runLine(kind);
       else {

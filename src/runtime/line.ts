@@ -5,6 +5,7 @@
 
 import type { Command, CommandType } from "../../actors/commands.ts";
 import { actorKinds } from "../../actors/kinds.ts";
+import { limits } from "../../schemas/limits.ts";
 import type { Entry } from "./entry.ts";
 
 /** Pieces of work that may be long and that nobody needs at once; each tells the next. */
@@ -15,6 +16,8 @@ export interface TurnKind {
   readonly isVolatileTurn: boolean;
   /** Nobody has asked for anything for a while. */
   readonly isQuiet: boolean;
+  /** Somebody waits for an answer to what it began with. */
+  readonly isAsked: boolean;
 }
 
 export class Line {
@@ -23,6 +26,8 @@ export class Line {
   /** How many of the entries the turn that runs has taken. */
   #taken = 0;
   #hadPiece = false;
+  /** For how many turns pieces have waited. */
+  #turnsWithout = 0;
   #postponed: Entry[] = [];
 
   get length(): number {
@@ -43,16 +48,17 @@ export class Line {
   }
 
   /**
-   * Takes the next command of this turn; null: it has none left. While people ask, nobody waits for more than one piece of long
-   * work: others of them go to the back.
+   * Takes the next command of this turn; null: it has none left. While people ask, pieces of long work go to the back: most turns
+   * with requests have none, no turn has more than one.
    */
-  next({ isVolatileTurn, isQuiet }: TurnKind): Entry | null {
+  next({ isVolatileTurn, isQuiet, isAsked }: TurnKind): Entry | null {
     for (let entry = this.#entries[this.#taken]; entry !== undefined; entry = this.#entries[this.#taken]) {
       // What a volatile turn was told to write waits for a turn with a transaction.
       if (isVolatileTurn && !isVolatile(entry.command)) return null;
       this.#taken++;
       if (!pieces.has(entry.command.type)) return entry;
-      if (isQuiet || !this.#hadPiece) {
+      const isTurnOfPieces = !isAsked || this.#turnsWithout >= limits.turns_without_pieces_max;
+      if (isQuiet || (isTurnOfPieces && !this.#hadPiece)) {
         this.#hadPiece = true;
         return entry;
       }
@@ -66,6 +72,7 @@ export class Line {
     const left = this.#entries.slice(this.#taken);
     for (const entry of this.#postponed) left.push(entry);
     this.#entries = first === null ? left : [first, ...left];
+    this.#turnsWithout = this.#hadPiece || this.#postponed.length === 0 ? 0 : this.#turnsWithout + 1;
     this.#postponed = [];
     this.#taken = 0;
     this.#hadPiece = false;

@@ -97,11 +97,17 @@ t.test(
       sizes().every((size) => size === large),
       sizes().join(),
     );
-    const before = sizes().length;
-    await turn();
-    t.strictSame(sizes().slice(before), [small], "one small piece beside the post");
+    // A request in every turn: some turns without, then one small piece.
+    const taken: number[][] = [];
+    for (let turns = 0; turns <= limits.turns_without_pieces_max; turns++) {
+      const before = sizes().length;
+      await turn();
+      taken.push(sizes().slice(before));
+      posts.push(bench.ask(commands.post("other", "x")));
+    }
+    t.strictSame(taken, [...Array.from({ length: limits.turns_without_pieces_max }, () => []), [small]]);
     await Promise.all(posts);
     t.strictSame(await deletion, { kind: "ok", answer: { complete: true } });
-    t.equal(bench.environment.count("messages"), 1);
+    t.equal(bench.environment.count("messages"), posts.length);
   },
 );
