@@ -32,7 +32,7 @@ export const soakBounds = {
   heapMibPerHourMax: 120,
   /** Beside `heapStepsMib`. Stricter than the line by the hour where less than 2,000 requests come in a second. */
   heapBytesPerRequestMax: 16,
-  /** Once: hash tables double while rows come and go, code is compiled. */
+  /** Once: a step of about 1 MiB was seen; by its shape a hash table that doubles, or code that is compiled. */
   heapStepsMib: 2,
   p50DriftMax: 2,
   p99DriftMax: 3,
