@@ -56,6 +56,7 @@ class OpenLoop implements Dispatcher {
   #backlog: number[] = [];
   #backlogHead = 0;
   #crew: Crew | null = null;
+  #stopped = false;
 
   get waiting(): number {
     return this.#backlog.length - this.#backlogHead;
@@ -85,8 +86,10 @@ class OpenLoop implements Dispatcher {
     return runArrivals({
       ratePerSecond: pace.ratePerSecond ?? 1,
       fromMs,
-      untilMs: fromMs + pace.warmupMs + pace.durationMs,
+      // Until the window has closed: on a busy machine it opens late, and must not end without arrivals.
+      untilMs: Number.POSITIVE_INFINITY,
       onArrival: (dueAt) => {
+        if (this.#stopped) return false;
         const lane = this.#free.pop();
         if (lane !== undefined) crew.send(lane, dueAt);
         else this.#backlog.push(dueAt);
@@ -96,6 +99,7 @@ class OpenLoop implements Dispatcher {
   }
 
   stop(): void {
-    // The arrivals end by themselves; what is waiting is still sent during the drain, and its lateness counts.
+    // What is waiting is still sent during the drain, and its lateness counts.
+    this.#stopped = true;
   }
 }
