@@ -63,32 +63,47 @@ const message: EventKind = {
   },
 };
 
-/**
- * Of a private channel, only what the person could read now, or received and has left since: clients count it still. Other topics
- * and ids are not theirs to know (S1).
- */
-function deletedIds(view: View, record: EventRecord, user: UserRecord): readonly number[] {
+interface Deleted {
+  /** The person could read them now. */
+  readonly gone: readonly number[];
+  /** They received them, and have left the channel since: clients count them still. */
+  readonly left: readonly number[];
+}
+
+/** Of a private channel, topics and ids that the person never had are not theirs to know (S1). */
+function deletedIds(view: View, record: EventRecord, user: UserRecord): Deleted {
   const ids = record.body["message_ids"] as readonly number[];
   const channel = view.channels.get(Number(record.body["stream_id"]));
   const isAddressed = record.audience.to === "channel" && record.audience.also.includes(user.id);
-  if (channel === undefined || isAddressed || !channel.isPrivate) return ids;
-  const stays = wasSubscribedAt(view, user.id, channel.id, record.position)
-    ? (view.subscriptions.get(user.id, channel.id)?.stays ?? [])
-    : [];
-  return ids.filter((id) => canReadChannelMessage(view, user, channel, id) || hasReceived(stays, id));
+  if (channel === undefined || isAddressed || !channel.isPrivate) return { gone: ids, left: [] };
+  const wasThere = wasSubscribedAt(view, user.id, channel.id, record.position);
+  const stays = wasThere ? (view.subscriptions.get(user.id, channel.id)?.stays ?? []) : [];
+  const gone = ids.filter((id) => canReadChannelMessage(view, user, channel, id));
+  return { gone, left: ids.filter((id) => !gone.includes(id) && hasReceived(stays, id)) };
 }
 
 const deleteMessage: EventKind = {
   key(view, record, user, queue) {
-    const ids = deletedIds(view, record, user);
-    return ids.length === 0 ? null : `${queue.variant}:${ids.join(",")}`;
+    const { gone, left } = deletedIds(view, record, user);
+    return gone.length + left.length === 0 ? null : `${queue.variant}:${gone.join(",")};${left.join(",")}`;
   },
   build(view, record, user, queue) {
     const { message_ids: _all, ...rest } = record.body;
-    const ids = deletedIds(view, record, user);
+    const { gone, left } = deletedIds(view, record, user);
+    // Not where they were: that place is not known to them any more.
+    const read = {
+      type: "update_message_flags",
+      op: "add",
+      operation: "add",
+      flag: "read",
+      messages: left,
+      all: false,
+    };
+    const others = left.length === 0 ? [] : [read];
+    if (gone.length === 0) return others;
     const [whole] = plain.build(view, { ...record, body: rest }, user, queue);
-    if (queue.can("bulk_message_deletion")) return [{ ...whole, message_ids: ids }];
-    return ids.map((id) => ({ ...whole, message_id: id }));
+    if (queue.can("bulk_message_deletion")) return [{ ...whole, message_ids: gone }, ...others];
+    return [...gone.map((id) => ({ ...whole, message_id: id })), ...others];
   },
 };
 
