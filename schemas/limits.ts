@@ -3,6 +3,7 @@
  * Relations between bounds are asserted when this module loads, so that a careless edit cannot start.
  */
 import { doorLimits } from "./limits/doors.ts";
+import { presenceLimits } from "./limits/presence.ts";
 
 export const limits = {
   // Requests
@@ -322,26 +323,7 @@ export const limits = {
   ws_frame_bytes_hard_max: 2 * 1024 * 1024,
   ws_ref_code_points_max: 64,
 
-  // Presence and typing (E4)
-  batch_persist_ms: 30_000,
-  batch_rows_max: 250,
-  usage_days_kept: 30,
-  usage_people_per_answer_max: 1000,
-  presence_history_days: 14,
-  presence_ping_interval_s: 60,
-  presence_offline_threshold_s: 200,
-  presence_hidden_s: 320,
-  presence_update_min_s: 55,
-  presence_legacy_active_offset_s: 70,
-  presence_coalesce_ms: 1000,
-  /** Events about newly online people in the older form, which is one for each of them, to all queues together. */
-  presence_older_deliveries_max: 10_000,
-  typing_expiry_ms: 15_000,
-  typing_typists_per_conversation_max: 100,
-  typing_channel_subscribers_max: 100,
-  typing_started_expiry_ms: 45_000,
-  typing_stopped_wait_ms: 12_000,
-  typing_started_wait_ms: 30_000,
+  ...presenceLimits,
 
   // Requests per time (D28)
   rate_api_per_minute: 200,

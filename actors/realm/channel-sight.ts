@@ -108,7 +108,7 @@ export function channelSight(
   return { vanishing, appearing, gained };
 }
 
-/** What was told of a private channel until now is not repeated to people who know of it from now on (S1). */
+/** What was told of a channel until now is not repeated to people who know of it from now on (E2, S1). */
 export function sightRows(view: View, channelId: number, userIds: readonly number[]): Effect[] {
   return userIds.map((id) => effects.put("channelSights", [channelId, id], { sincePosition: view.position }));
 }

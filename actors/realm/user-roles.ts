@@ -58,10 +58,10 @@ function channelEvents(view: View, before: UserRecord, after: UserRecord): Effec
   return [
     ...(lost.length === 0 ? [] : [effects.emit("stream", gone, audience)]),
     // The peers that follow are counted by the client.
-    ...gained.flatMap(({ id, isPrivate }) => {
+    ...gained.flatMap(({ id }) => {
       const userIds = [...view.subscriptions.ofChannel(id)].sort((a, b) => a - b);
       return [
-        ...(isPrivate ? sightRows(view, id, [after.id]) : []),
+        ...sightRows(view, id, [after.id]),
         effects.emit("stream", { op: "create", channel_ids: [id], subscriber_count: 0 }, audience),
         ...(userIds.length === 0
           ? []

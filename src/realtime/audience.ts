@@ -59,7 +59,7 @@ export function holdsCopy(view: View, record: EventRecord, userId: number): bool
   return ids.some((id) => hasReceived(stays, id));
 }
 
-/** From which position on a private channel is known to somebody who is not in it, where that began while they listened. */
+/** From which position on a channel is known to somebody who is not in it, where that began while they listened. */
 function knownSince(view: View, userId: number, channelId: number): number {
   return view.row("channelSights", [channelId, userId])?.sincePosition ?? 0;
 }

@@ -223,6 +223,20 @@ t.test(
   },
 );
 
+t.test("[E2, S1] a guest who becomes a member is told of a public channel once, as it is then", async (t) => {
+  const follower = await personOf(server, "grown guest", roles.guest);
+  const queue = await follower.register({ ...types, fetch_event_types: [] });
+  await owner.say(await channel({}, [owner, follower]), "before", "from here on all is asked of the log");
+  const id = await channel({ description: "hush" }, [owner]);
+  await patch(id, { description: "known" });
+  await owner.patch(`/users/${follower.userId}`, { role: roles.member });
+  await patch(id, { description: "known to members" });
+  const isHere = ({ streams = [], ...event }: Event) =>
+    [event.stream_id, ...(event.stream_ids ?? []), ...streams.map((s: Event) => s.stream_id)].includes(id);
+  const told = (await readNow(follower, queue as never)).filter(isHere);
+  t.strictSame(summary(told), ["create", "peer_add", "description"]);
+});
+
 t.test("[E2, S1] a repetition tells what was told: of a hidden time nothing, of what came after all", async (t) => {
   const leaver = await personOf(server, "leaver");
   const id = await channel({ invite_only: true, description: "a secret" }, [owner, guestIn, leaver]);
