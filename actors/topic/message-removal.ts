@@ -75,7 +75,10 @@ function editTest(view: View, messages: readonly Doomed[]): (messageId: number) 
   return (messageId) => edited.has(messageId);
 }
 
-/** A position for each message: some clients get it in pieces (behaviour 4.3). */
+/**
+ * A position for each message: some clients get it in pieces (behaviour 4.3). In channels one more: who has left a private one is
+ * told in two events that what they had is neither unread nor starred (realtime/event-bodies.ts).
+ */
 function deletionEvent(place: RemovalPlace, sorted: readonly number[], alsoTold: readonly number[]): Effect {
   if (place.channelId === null) {
     const body = { message_type: "private", message_ids: sorted };
@@ -84,7 +87,7 @@ function deletionEvent(place: RemovalPlace, sorted: readonly number[], alsoTold:
   const body = { message_type: "stream", stream_id: place.channelId, topic: place.topic, message_ids: sorted };
   // Who received one and left a public channel is found at delivery (realtime/audience.ts).
   const audience = { to: "channel", id: place.channelId, also: alsoTold } as const;
-  return effects.emit("delete_message", body, audience, sorted.length);
+  return effects.emit("delete_message", body, audience, sorted.length + 1);
 }
 
 function firstMessageSearch(view: View, place: RemovalPlace, messageIds: readonly number[]): Effect[] {

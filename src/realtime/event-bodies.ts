@@ -29,9 +29,10 @@ import { wasSubscribedAt } from "./audience.ts";
 import { realmBot } from "./bot-events.ts";
 import { stream, subscription } from "./channel-events.ts";
 import { concealing } from "./concealed-events.ts";
-import { type EventKind, plain } from "./event-kind.ts";
+import { type EventBody, type EventKind, plain } from "./event-kind.ts";
 import { messageFlags } from "./flag-events.ts";
 import { linkifiers } from "./linkifier-events.ts";
+import type { LiveQueue } from "./queue.ts";
 import { realmUser } from "./realm-user-events.ts";
 import { typingEditMessage } from "./typing-events.ts";
 import { reaction, updateMessage } from "./update-message-events.ts";
@@ -71,7 +72,7 @@ interface Deleted {
 }
 
 /** Of a private channel, topics and ids that the person never had are not theirs to know (S1). */
-function deletedIds(view: View, record: EventRecord, user: UserRecord): Deleted {
+function deletedIds(view: View, record: EventRecord, user: UserRecord, queue: LiveQueue): Deleted {
   const ids = record.body["message_ids"] as readonly number[];
   const channel = view.channels.get(Number(record.body["stream_id"]));
   const isAddressed = record.audience.to === "channel" && record.audience.also.includes(user.id);
@@ -79,27 +80,26 @@ function deletedIds(view: View, record: EventRecord, user: UserRecord): Deleted 
   const wasThere = wasSubscribedAt(view, user.id, channel.id, record.position);
   const stays = wasThere ? (view.subscriptions.get(user.id, channel.id)?.stays ?? []) : [];
   const gone = ids.filter((id) => canReadChannelMessage(view, user, channel, id));
+  // Told as changes of flags, to who asked for such.
+  if (!queue.wantsType("update_message_flags")) return { gone, left: [] };
   return { gone, left: ids.filter((id) => !gone.includes(id) && hasReceived(stays, id)) };
+}
+
+function flagsChanged(op: "add" | "remove", flag: string, messageIds: readonly number[]): EventBody {
+  return { type: "update_message_flags", op, operation: op, flag, messages: messageIds, all: false };
 }
 
 const deleteMessage: EventKind = {
   key(view, record, user, queue) {
-    const { gone, left } = deletedIds(view, record, user);
+    const { gone, left } = deletedIds(view, record, user, queue);
     return gone.length + left.length === 0 ? null : `${queue.variant}:${gone.join(",")};${left.join(",")}`;
   },
   build(view, record, user, queue) {
     const { message_ids: _all, ...rest } = record.body;
-    const { gone, left } = deletedIds(view, record, user);
+    const { gone, left } = deletedIds(view, record, user, queue);
     // Not where they were: that place is not known to them any more.
-    const read = {
-      type: "update_message_flags",
-      op: "add",
-      operation: "add",
-      flag: "read",
-      messages: left,
-      all: false,
-    };
-    const others = left.length === 0 ? [] : [read];
+    const others =
+      left.length === 0 ? [] : [flagsChanged("add", "read", left), flagsChanged("remove", "starred", left)];
     if (gone.length === 0) return others;
     const [whole] = plain.build(view, { ...record, body: rest }, user, queue);
     if (queue.can("bulk_message_deletion")) return [{ ...whole, message_ids: gone }, ...others];
