@@ -4,6 +4,8 @@
  */
 export interface LaneRow {
   readonly dueAt: number;
+  /** That failed; one more with each outcome that keeps the row. */
+  readonly attempts: number;
 }
 
 export interface LaneOptions<R extends LaneRow> {
@@ -18,10 +20,10 @@ export interface LaneOptions<R extends LaneRow> {
 
 export class Lane<R extends LaneRow> {
   readonly #options: LaneOptions<R>;
-  /** Due and not yet handed over. */
-  readonly #waiting = new Set<number>();
-  /** Handed over, until the row says what became of it. */
-  readonly #busy = new Set<number>();
+  /** Due and not yet handed over: which attempt it is, by id. */
+  readonly #waiting = new Map<number, number>();
+  /** Handed over, until the row says what became of that attempt. */
+  readonly #busy = new Map<number, number>();
   /** Where to go on reading rows when nothing waits; null: all that is due is known. */
   #unreadFrom: number | null = 0;
 
@@ -34,13 +36,16 @@ export class Lane<R extends LaneRow> {
     return this.#waiting.size === 0 && this.#busy.size === 0 && this.#unreadFrom === null;
   }
 
-  /** A turn wrote or removed a row. */
+  /** A turn wrote or removed a row. Where it comes late, the next attempt of one that failed just now may be due already. */
   noticed(id: number, row: R | null): void {
-    const isDue = row !== null && this.#isDue(row);
-    if (!isDue) {
+    if (row === null || !this.#isDue(row)) {
       this.#busy.delete(id);
       this.#waiting.delete(id);
-    } else if (!this.#busy.has(id)) this.#wait(id);
+      return;
+    }
+    if (this.#busy.get(id) === row.attempts) return;
+    this.#busy.delete(id);
+    this.#wait(id, row.attempts);
   }
 
   #isDue({ dueAt }: R): boolean {
@@ -48,25 +53,26 @@ export class Lane<R extends LaneRow> {
   }
 
   /** Memory is bounded: rows that do not fit are read again when there is room. */
-  #wait(id: number): void {
-    if (this.#waiting.size < this.#options.waitingMax) this.#waiting.add(id);
+  #wait(id: number, attempt: number): void {
+    if (this.#waiting.size < this.#options.waitingMax) this.#waiting.set(id, attempt);
     else this.#unreadFrom = Math.min(this.#unreadFrom ?? id, id);
   }
 
   handOver(): void {
     while (this.#busy.size < this.#options.concurrentMax) {
-      const id = this.#next();
-      if (id === undefined) return;
-      this.#busy.add(id);
+      const next = this.#next();
+      if (next === undefined) return;
+      const [id, attempt] = next;
+      this.#waiting.delete(id);
+      this.#busy.set(id, attempt);
       this.#options.carry(id);
     }
   }
 
-  #next(): number | undefined {
+  #next(): readonly [id: number, attempt: number] | undefined {
     while (this.#waiting.size === 0 && this.#unreadFrom !== null) this.#read(this.#unreadFrom);
-    const [id] = this.#waiting;
-    if (id !== undefined) this.#waiting.delete(id);
-    return id;
+    const [next] = this.#waiting;
+    return next;
   }
 
   #read(start: number): void {
@@ -74,6 +80,8 @@ export class Lane<R extends LaneRow> {
     const rows = this.#options.read(start, limit);
     const last = rows.at(-1);
     this.#unreadFrom = rows.length < limit || last === undefined ? null : last.id + 1;
-    for (const { id, row } of rows) if (this.#isDue(row) && !this.#busy.has(id)) this.#waiting.add(id);
+    for (const { id, row } of rows) {
+      if (this.#isDue(row) && !this.#busy.has(id)) this.#waiting.set(id, row.attempts);
+    }
   }
 }
