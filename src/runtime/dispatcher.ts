@@ -188,7 +188,8 @@ export class Dispatcher {
     }
     this.#isInTurn = true;
     const { isAsked } = this.#line;
-    this.ledger.begin(this.#clock.now(), isAsked);
+    // What has rung finds its time come, though the clock was set back since: it rings once.
+    this.ledger.begin(Math.max(this.#clock.now(), this.#timers.firedUpTo), isAsked);
     const isVolatileTurn =
       this.#line.entries.every(({ command }) => isVolatile(command)) && !this.ledger.needsCeiling();
     const kind = { isVolatileTurn, isQuiet: this.view.isQuiet, isAsked };

@@ -2,9 +2,11 @@
  * Durable timers fire late but once, whatever happens in between (M8); volatile ones fire once, move and can be cancelled.
  * Realms that nobody has opened are opened when they have something due.
  */
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import t from "tap";
 import { type Command, command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
+import { realmFolder } from "../../src/runtime/realm-host.ts";
 import { TimerWheel } from "../../src/runtime/wheel.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { ManualClock } from "../support/manual-clock.ts";
@@ -20,6 +22,7 @@ import {
   startedAt,
   turn,
 } from "../support/runtime.ts";
+import { scheduledCommands } from "../support/scheduled-commands.ts";
 import type { Teardown } from "../support/server.ts";
 import { crashesUntil } from "../support/turns.ts";
 
@@ -111,6 +114,18 @@ t.test("[M8, S3] more timers than are read at once all fire", async (t) => {
   );
 });
 
+t.test("[M8] more timers than are read at once fire at once, also when one of them sets another for later", async (t) => {
+  const alarms = Array.from({ length: 150 }, (_, index) => ({ dueAt: startedAt - 400 + index, content: `m${index}` }));
+  const later = scheduledCommands.schedule("later", startedAt + limits.timer_sleep_ms_max / 2);
+  const folder = await withTimers(t, alarms, (content) => (content === "m0" ? later : messageTimer(content)));
+  const opened = new OpenRealm(t, { folder });
+  for (let rounds = 0; rounds < 10; rounds++) {
+    await opened.idle();
+    opened.clock.advance(1);
+  }
+  t.equal(contents(opened).length, alarms.length - 1);
+});
+
 t.test(
   "[M6, M8] a timer whose command throws becomes a dead letter after three attempts; the others fire",
   async (t) => {
@@ -182,6 +197,35 @@ t.test("[M8] a clean close leaves the time of the next timer, and none when ther
     root.realms().map(({ dueHint }) => dueHint),
     [null, startedAt + 90_000],
   );
+});
+
+t.test("[M8] a realm that could not be opened when its hint fell due is tried again, unasked", async (t) => {
+  const clock = new ManualClock(startedAt);
+  const alarms = [{ dueAt: startedAt + 90_000, content: "ring" }];
+  const { host, dataDir } = await hostWith(t, alarms, startedAt + 90_000, clock);
+  const folder = realmFolder(dataDir, 2);
+  renameSync(folder, `${folder}.away`);
+  writeFileSync(folder, "");
+  clock.advance(90_000 + limits.timer_sleep_ms_max);
+  t.equal(openFolders(host), 1, "it cannot be opened");
+  rmSync(folder);
+  renameSync(`${folder}.away`, folder);
+  clock.advance(limits.timer_sleep_ms_max);
+  t.equal(openFolders(host), 2);
+});
+
+t.test("[M5, M8] a realm whose hint finds no room on the disk is not open by half: the next who asks has it", async (t) => {
+  const clock = new ManualClock(startedAt);
+  const { host, root, wired } = await hostWith(t, [], null, clock);
+  const put = root.putRealm.bind(root);
+  root.putRealm = () => {
+    throw new Error("input/output error");
+  };
+  t.throws(() => host.realmOf("two.example.com"));
+  root.putRealm = put;
+  const realm = host.realmOf("two.example.com");
+  t.equal(codeOf(await realm.dispatcher.ask(commands.post("a", "hi"))), "ok");
+  t.strictSame(wired, [1, 2], "what serves a realm was told of it");
 });
 
 t.test("[M8] the wheel fires each timer once, not early and at most a tick late", (t) => {

@@ -13,6 +13,7 @@ export interface TwoRealms {
   readonly dueHint: number | null;
 }
 
+/** `wired`: ids of realms, each time that one is handed to what serves it. */
 export function hostOfTwo(t: Teardown, { clock, folders, dueHint }: TwoRealms) {
   const dataDir = temporaryFolder(t);
   const root = RootStore.open(dataDir);
@@ -23,6 +24,7 @@ export function hostOfTwo(t: Teardown, { clock, folders, dueHint }: TwoRealms) {
     copyFileSync(`${folder}/data.mdb`, `${realmFolder(dataDir, id)}/data.mdb`);
     root.putRealm({ id, label: id === 1 ? "" : "two", hosts: [], createdAt: 0, dueHint: id === 1 ? null : dueHint });
   }
+  const wired: number[] = [];
   const host = new RealmHost({
     dataDir,
     root,
@@ -34,7 +36,7 @@ export function hostOfTwo(t: Teardown, { clock, folders, dueHint }: TwoRealms) {
       },
     },
     acceptsWrites: () => true,
-    onOpen: () => undefined,
+    onOpen: (_realm, { id }) => wired.push(id),
   });
   let isClosed = false;
   const close = async () => {
@@ -43,7 +45,7 @@ export function hostOfTwo(t: Teardown, { clock, folders, dueHint }: TwoRealms) {
   };
   t.teardown(close);
   host.openDue();
-  return { host, root, close };
+  return { host, root, close, dataDir, wired };
 }
 
 export function openFolders(host: RealmHost): number {

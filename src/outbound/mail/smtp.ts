@@ -12,23 +12,22 @@ export interface SmtpServer {
 }
 
 export function smtpTransport(server: SmtpServer): MailTransport {
-  let opening: Promise<Pool> | null = null;
+  let pool: Pool | null = null;
   return {
     async send({ letter, signal }) {
-      opening ??= openPool(server);
-      const pool = await opening;
+      pool ??= openPool(server);
       await pool.sendMail({ ...letter, ...confined, signal });
     },
     close() {
-      void opening?.then((pool) => pool.close({ force: true }));
+      pool?.close({ force: true });
     },
   };
 }
 
-type Pool = Awaited<ReturnType<typeof openPool>>;
+type Pool = ReturnType<typeof openPool>;
 
-async function openPool({ host, port, isSecure, login }: SmtpServer) {
-  const createTransport = await loadNodemailer();
+function openPool({ host, port, isSecure, login }: SmtpServer) {
+  const { createTransport } = loadNodemailer();
   const isLocal = host === "localhost" || host === "::1" || host.startsWith("127.");
   return createTransport({
     pool: true,

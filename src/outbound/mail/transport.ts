@@ -1,4 +1,6 @@
 /** Where letters go (port): a mail server (smtp.ts), or a folder of files (outbox.ts). */
+import type * as Nodemailer from "nodemailer";
+import { loadLibrary } from "../../runtime/late-library.ts";
 import type { Letter } from "./letter.ts";
 
 export interface Parcel {
@@ -17,9 +19,8 @@ export interface MailTransport {
 }
 
 /** nodemailer is big and most servers write few mails: it is loaded with the first one. Content never names files or URLs. */
-export async function loadNodemailer() {
-  const { createTransport } = await import("nodemailer");
-  return createTransport;
+export function loadNodemailer(): typeof Nodemailer {
+  return loadLibrary("nodemailer") as typeof Nodemailer;
 }
 
 /** No letter makes the server read a file or a URL. */
