@@ -114,17 +114,23 @@ t.test("[M8, S3] more timers than are read at once all fire", async (t) => {
   );
 });
 
-t.test("[M8] more timers than are read at once fire at once, also when one of them sets another for later", async (t) => {
-  const alarms = Array.from({ length: 150 }, (_, index) => ({ dueAt: startedAt - 400 + index, content: `m${index}` }));
-  const later = scheduledCommands.schedule("later", startedAt + limits.timer_sleep_ms_max / 2);
-  const folder = await withTimers(t, alarms, (content) => (content === "m0" ? later : messageTimer(content)));
-  const opened = new OpenRealm(t, { folder });
-  for (let rounds = 0; rounds < 10; rounds++) {
-    await opened.idle();
-    opened.clock.advance(1);
-  }
-  t.equal(contents(opened).length, alarms.length - 1);
-});
+t.test(
+  "[M8] more timers than are read at once fire at once, also when one of them sets another for later",
+  async (t) => {
+    const alarms = Array.from({ length: 150 }, (_, index) => ({
+      dueAt: startedAt - 400 + index,
+      content: `m${index}`,
+    }));
+    const later = scheduledCommands.schedule("later", startedAt + limits.timer_sleep_ms_max / 2);
+    const folder = await withTimers(t, alarms, (content) => (content === "m0" ? later : messageTimer(content)));
+    const opened = new OpenRealm(t, { folder });
+    for (let rounds = 0; rounds < 10; rounds++) {
+      await opened.idle();
+      opened.clock.advance(1);
+    }
+    t.equal(contents(opened).length, alarms.length - 1);
+  },
+);
 
 t.test(
   "[M6, M8] a timer whose command throws becomes a dead letter after three attempts; the others fire",
@@ -214,19 +220,22 @@ t.test("[M8] a realm that could not be opened when its hint fell due is tried ag
   t.equal(openFolders(host), 2);
 });
 
-t.test("[M5, M8] a realm whose hint finds no room on the disk is not open by half: the next who asks has it", async (t) => {
-  const clock = new ManualClock(startedAt);
-  const { host, root, wired } = await hostWith(t, [], null, clock);
-  const put = root.putRealm.bind(root);
-  root.putRealm = () => {
-    throw new Error("input/output error");
-  };
-  t.throws(() => host.realmOf("two.example.com"));
-  root.putRealm = put;
-  const realm = host.realmOf("two.example.com");
-  t.equal(codeOf(await realm.dispatcher.ask(commands.post("a", "hi"))), "ok");
-  t.strictSame(wired, [1, 2], "what serves a realm was told of it");
-});
+t.test(
+  "[M5, M8] a realm whose hint finds no room on the disk is not open by half: the next who asks has it",
+  async (t) => {
+    const clock = new ManualClock(startedAt);
+    const { host, root, wired } = await hostWith(t, [], null, clock);
+    const put = root.putRealm.bind(root);
+    root.putRealm = () => {
+      throw new Error("input/output error");
+    };
+    t.throws(() => host.realmOf("two.example.com"));
+    root.putRealm = put;
+    const realm = host.realmOf("two.example.com");
+    t.equal(codeOf(await realm.dispatcher.ask(commands.post("a", "hi"))), "ok");
+    t.strictSame(wired, [1, 2], "what serves a realm was told of it");
+  },
+);
 
 t.test("[M8] the wheel fires each timer once, not early and at most a tick late", (t) => {
   const clock = new ManualClock(startedAt);
