@@ -4,11 +4,9 @@
  * how many at once have bounds (S3); work is on the thread pool. Nothing but the pixels survives: no metadata, no trailing
  * bytes. The library is loaded when the first picture comes: it is tens of megabytes.
  */
-import type sharp from "sharp";
 import type { Sharp, SharpOptions } from "sharp";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
-import { loadLibrary } from "../runtime/late-library.ts";
 import { BoundedWork } from "./bounded-work.ts";
 
 export interface AvatarPicture {
@@ -48,21 +46,18 @@ const loaders = [
   "VipsForeignLoadNsgifBuffer",
 ];
 
-let library: Library | null = null;
+let library: Promise<Library> | null = null;
 
-/** @throws Error when it cannot be loaded now */
-function load(): Library {
-  library ??= prepared(loadLibrary("sharp") as typeof sharp);
+function load(): Promise<Library> {
+  library ??= import("sharp").then(({ default: sharp }) => {
+    sharp.block({ operation: ["VipsForeignLoad"] });
+    sharp.unblock({ operation: loaders });
+    // Nobody sends the same picture twice; one thread each, since several may be at work.
+    sharp.cache(false);
+    sharp.concurrency(1);
+    return sharp;
+  });
   return library;
-}
-
-function prepared(made: typeof sharp): Library {
-  made.block({ operation: ["VipsForeignLoad"] });
-  made.unblock({ operation: loaders });
-  // Nobody sends the same picture twice; one thread each, since several may be at work.
-  made.cache(false);
-  made.concurrency(1);
-  return made;
 }
 
 /** Of a picture that is too large in pixels, frames or time. */
@@ -98,7 +93,7 @@ export class Pictures {
   async measure(head: Buffer): Promise<Measured | null> {
     if (!imageStart.test(head.subarray(0, 12).toString("latin1"))) return null;
     const measured = await this.#work.run(async () => {
-      const sharp = load();
+      const sharp = await load();
       const options: SharpOptions = { ...input, failOn: "none" };
       return sharp(head, options)
         .metadata()
@@ -115,7 +110,7 @@ export class Pictures {
 
   async #inTurn<T>(work: (sharp: Library) => Promise<T | Refusal>): Promise<T | Refusal> {
     const done = await this.#work.run(async () => {
-      const sharp = load();
+      const sharp = await load();
       return work(sharp).catch(refusalOf);
     });
     return done ?? refuse.overloaded();

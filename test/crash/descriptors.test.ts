@@ -11,8 +11,7 @@ import t from "tap";
 import { sendFile } from "../support/attachments.ts";
 import { Client, encodeForm, type Params } from "../support/client.ts";
 import { RawConnection } from "../support/http.ts";
-import { outboxMails } from "../support/mail.ts";
-import { multipart, multipartType, picture } from "../support/pictures.ts";
+import { multipart, multipartType } from "../support/pictures.ts";
 import { Program } from "../support/process.ts";
 import { readZuliprc, temporaryFolder } from "../support/server.ts";
 
@@ -32,11 +31,6 @@ function request(client: Client, path: string, body: string | Buffer, contentTyp
 function post(client: Client, content: string): Buffer {
   const params: Params = { type: "channel", to: "general", topic: "t", content };
   return request(client, "/messages", encodeForm(params), "application/x-www-form-urlencoded");
-}
-
-function invitation(client: Client, address: string): Buffer {
-  const form = encodeForm({ invitee_emails: address, stream_ids: [] });
-  return request(client, "/invites", form, "application/x-www-form-urlencoded");
 }
 
 t.test("[S3] with all descriptors in use nobody is harmed, and with some again everything goes on", async (t) => {
@@ -75,19 +69,11 @@ t.test("[S3] with all descriptors in use nobody is harmed, and with some again e
   const refused = await ask(request(owner, "/user_uploads", file, multipartType));
   t.equal(refused?.status, 503, "a file cannot be opened now");
   t.match(JSON.parse(refused?.text ?? "{}"), { result: "error", code: "OVERLOADED" });
-  // The libraries for both are loaded with the first of them, which is now.
-  const image = await picture("png", 20, 20);
-  const avatar = multipart([{ bytes: image, filename: '"a.png"', contentType: "image/png", name: "file" }]);
-  t.equal((await ask(request(owner, "/users/me/avatar", avatar, multipartType)))?.status, 500);
-  t.equal((await ask(invitation(owner, "first@example.com")))?.status, 200);
   const late = owner.get("/users/me");
 
   for (const socket of crowd) socket.destroy();
   t.equal((await late).status, 200, "who had to wait gets in");
   t.equal((await sendFile(owner, "text")).status, 200);
-  t.equal((await ask(request(owner, "/users/me/avatar", avatar, multipartType)))?.status, 200, "pictures are read");
-  t.equal((await ask(invitation(owner, "second@example.com")))?.status, 200);
-  t.match(await outboxMails(dataDir, 1), [{ email: { to: [{ address: "second@example.com" }] } }], "mails are written");
   t.equal((await owner.post("/messages", { type: "direct", to: [2], content: "after" })).status, 200);
   t.equal((await program.end("SIGTERM")).code, 0);
 });

@@ -11,7 +11,7 @@ export function outboxTransport(folder: string): MailTransport {
   let isLaid = false;
   return {
     async send({ name, letter }) {
-      const { createTransport } = loadNodemailer();
+      const createTransport = await loadNodemailer();
       const composer = createTransport({ streamTransport: true, buffer: true, newline: "windows", ...confined });
       const { message } = await composer.sendMail({ ...letter });
       await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -12,22 +12,23 @@ export interface SmtpServer {
 }
 
 export function smtpTransport(server: SmtpServer): MailTransport {
-  let pool: Pool | null = null;
+  let opening: Promise<Pool> | null = null;
   return {
     async send({ letter, signal }) {
-      pool ??= openPool(server);
+      opening ??= openPool(server);
+      const pool = await opening;
       await pool.sendMail({ ...letter, ...confined, signal });
     },
     close() {
-      pool?.close({ force: true });
+      void opening?.then((pool) => pool.close({ force: true }));
     },
   };
 }
 
-type Pool = ReturnType<typeof openPool>;
+type Pool = Awaited<ReturnType<typeof openPool>>;
 
-function openPool({ host, port, isSecure, login }: SmtpServer) {
-  const { createTransport } = loadNodemailer();
+async function openPool({ host, port, isSecure, login }: SmtpServer) {
+  const createTransport = await loadNodemailer();
   const isLocal = host === "localhost" || host === "::1" || host.startsWith("127.");
   return createTransport({
     pool: true,

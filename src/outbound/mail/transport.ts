@@ -1,6 +1,4 @@
 /** Where letters go (port): a mail server (smtp.ts), or a folder of files (outbox.ts). */
-import type * as Nodemailer from "nodemailer";
-import { loadLibrary } from "../../runtime/late-library.ts";
 import type { Letter } from "./letter.ts";
 
 export interface Parcel {
@@ -19,8 +17,9 @@ export interface MailTransport {
 }
 
 /** nodemailer is big and most servers write few mails: it is loaded with the first one. Content never names files or URLs. */
-export function loadNodemailer(): typeof Nodemailer {
-  return loadLibrary("nodemailer") as typeof Nodemailer;
+export async function loadNodemailer() {
+  const { createTransport } = await import("nodemailer");
+  return createTransport;
 }
 
 /** No letter makes the server read a file or a URL. */
