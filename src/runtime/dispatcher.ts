@@ -188,8 +188,7 @@ export class Dispatcher {
     }
     this.#isInTurn = true;
     const { isAsked } = this.#line;
-    // What has rung finds its time come, though the clock was set back since: it rings once.
-    this.ledger.begin(Math.max(this.#clock.now(), this.#timers.firedUpTo), isAsked);
+    this.ledger.begin(this.#timers.now, isAsked);
     const isVolatileTurn =
       this.#line.entries.every(({ command }) => isVolatile(command)) && !this.ledger.needsCeiling();
     const kind = { isVolatileTurn, isQuiet: this.view.isQuiet, isAsked };

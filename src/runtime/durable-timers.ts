@@ -48,9 +48,9 @@ export class DurableTimers {
     if (this.#mayBeMore && this.#firing.size === 0) this.#sleepUntil(this.#clock.now());
   }
 
-  /** The latest time that the clock was seen to reach, of those that timers wait for; milliseconds. */
-  get firedUpTo(): number {
-    return this.#firedUpTo;
+  /** The clock's time, in milliseconds; when it was set back, that of the latest timer that has rung: it rings once and finds its time come. */
+  get now(): number {
+    return Math.max(this.#clock.now(), this.#firedUpTo);
   }
 
   stop(): void {

@@ -11,7 +11,7 @@ import { Realm } from "./realm.ts";
 
 export interface RealmHostOptions {
   readonly dataDir: string;
-  readonly root: RootStore;
+  readonly root: Pick<RootStore, "realms" | "putRealm">;
   readonly clock: Clock;
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;

@@ -11,10 +11,12 @@ export interface TwoRealms {
   readonly folders: readonly [string, string];
   /** What the root says of the second one. */
   readonly dueHint: number | null;
+  /** Whether the root's disk takes what is written; without: it does. */
+  readonly takesHints?: () => boolean;
 }
 
 /** `wired`: ids of realms, each time that one is handed to what serves it. */
-export function hostOfTwo(t: Teardown, { clock, folders, dueHint }: TwoRealms) {
+export function hostOfTwo(t: Teardown, { clock, folders, dueHint, takesHints = () => true }: TwoRealms) {
   const dataDir = temporaryFolder(t);
   const root = RootStore.open(dataDir);
   t.teardown(() => root.close());
@@ -27,7 +29,13 @@ export function hostOfTwo(t: Teardown, { clock, folders, dueHint }: TwoRealms) {
   const wired: number[] = [];
   const host = new RealmHost({
     dataDir,
-    root,
+    root: {
+      realms: () => root.realms(),
+      putRealm(entry) {
+        if (!takesHints()) throw new Error("Input/output error");
+        root.putRealm(entry);
+      },
+    },
     clock,
     alarm: {
       bug: () => undefined,
