@@ -8,8 +8,8 @@ import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
 import { createChannel, personOf, setRealmSettings, systemGroup } from "../support/conversation.ts";
 import { createGroup } from "../support/groups.ts";
-import { type Event, openQueue, readNow } from "../support/realtime.ts";
-import { startTestServer } from "../support/server.ts";
+import { type Event, openQueue, queueOf, readNow } from "../support/realtime.ts";
+import { startTestServer, type TestServer } from "../support/server.ts";
 import { type Stage, watch } from "../support/watch.ts";
 
 const quietly = { send_new_subscription_messages: false };
@@ -138,5 +138,72 @@ t.test("[S1] a queue for all public channels is not told what was written before
   t.strictSame(
     told.filter((content: string) => /among us|to all/.test(content)),
     ["to all"],
+  );
+});
+
+/** Somebody whose address is nobody's to see from now on. */
+function hideAddress(person: Client) {
+  return done(person.patch("/settings", { email_address_visibility: 4 }));
+}
+
+async function pair(server: TestServer) {
+  return [await personOf(server, "reader"), await personOf(server, "shy")] as const;
+}
+
+t.test("[S1] an address that was hidden since is told with no reaction and no notice of typing", async (t) => {
+  const server = await startTestServer(t);
+  const [reader, shy] = await pair(server);
+  await createChannel(server.owner, "here", [reader, shy]);
+  const message = await reader.say("here", "t", "hello");
+  const queue = await openQueue(reader, ["reaction", "typing"]);
+  await done(shy.post(`/messages/${message}/reactions`, { emoji_name: "tada" }));
+  await done(shy.post("/typing", { op: "start", to: [reader.userId] }));
+  t.ok(queueOf(server, queue)?.hasVolatile, "the notice waits");
+  await hideAddress(shy);
+  const told = await readNow(reader, queue);
+  const address = `user${shy.userId}@colloquy.invalid`;
+  t.match(told, [
+    { type: "reaction", op: "add", user: { user_id: shy.userId, email: address, full_name: "shy 0" } },
+    {
+      type: "typing",
+      sender: { user_id: shy.userId, email: address },
+      recipients: [{ user_id: reader.userId }, { user_id: shy.userId, email: address }],
+    },
+  ]);
+  t.notMatch(JSON.stringify(told), /shy0@/);
+});
+
+t.test("[S1] who was taken out of a private channel is told no typing there that they had not asked for", async (t) => {
+  const server = await startTestServer(t);
+  const { owner } = server;
+  const reader = await personOf(server, "reader");
+  const id = await createChannel(owner, "inside", [owner, reader], { invite_only: true });
+  const message = await owner.say(id, "secret", "hello");
+  const capable = { client_capabilities: { stream_typing_notifications: true } };
+  const queue = await openQueue(reader, ["typing", "typing_edit_message"], capable);
+  await done(owner.post("/typing", { type: "stream", op: "start", stream_id: id, topic: "secret" }));
+  await done(owner.post(`/messages/${message}/typing`, { op: "start" }));
+  t.ok(queueOf(server, queue)?.hasVolatile, "the notices wait");
+  await done(owner.delete("/users/me/subscriptions", { subscriptions: ["inside"], principals: [reader.userId] }));
+  t.strictSame(await readNow(reader, queue), []);
+});
+
+t.test("[S1] a guest is told no address of somebody whom they may not know by then", async (t) => {
+  const server = await startTestServer(t);
+  const { owner } = server;
+  const [reader, shy] = await pair(server);
+  const { body } = await shy.get("/users/me/subscriptions");
+  const own = body.subscriptions.map(({ name }: { name: string }) => name);
+  await done(shy.delete("/users/me/subscriptions", { subscriptions: own }));
+  await done(shy.patch("/settings", { email_address_visibility: 2 }));
+  const queue = await openQueue(reader, ["realm_user"], { client_capabilities: { user_list_incomplete: true } });
+  await setRole(owner, reader, roles.guest);
+  const restricted = { new: systemGroup(server, "role:members") };
+  await done(owner.patch("/realm", { can_access_all_users_group: restricted }));
+  await done(shy.patch("/settings", { email_address_visibility: 1 }));
+  const told = (await readNow(reader, queue)).filter(({ person }: Event) => person.user_id === shy.userId);
+  t.match(
+    told.map(({ op }: Event) => op),
+    ["remove"],
   );
 });
