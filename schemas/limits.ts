@@ -215,6 +215,8 @@ export const limits = {
   search_block_ids_max: 400,
   search_postings_per_slice_max: 5000,
   search_rows_per_slice_max: 1000,
+  /** While people post, a slice is made in so many. */
+  search_slices_of_one_while_posting: 4,
   search_pending_read_max: 10_000,
   /** Topics whose names hold a word and whose messages are merged; with more, messages are looked at one by one. */
   search_topics_merged_max: 500,

@@ -16,6 +16,7 @@ import {
   newMerge,
   removeLeftovers,
   type SearchChange,
+  type SliceSize,
   searchStateKey,
   stateChange,
   stateOf,
@@ -34,6 +35,20 @@ export interface SearchTerms {
 
 const sweepMs = 60 * 60 * 1000;
 const pauseMs_min = 5;
+/** When nobody posts. */
+export const wholeSlice: SliceSize = {
+  messages: limits.search_segment_messages,
+  postings: limits.search_postings_per_slice_max,
+  rows: limits.search_rows_per_slice_max,
+};
+
+/** A post waits for the slice before it. */
+export const sliceWhilePosting: SliceSize = {
+  messages: wholeSlice.messages / limits.search_slices_of_one_while_posting,
+  postings: wholeSlice.postings / limits.search_slices_of_one_while_posting,
+  rows: wholeSlice.rows / limits.search_slices_of_one_while_posting,
+};
+
 /** While people post, the index gets a tenth of the time: it lags behind until they pause, and searches look at more. */
 const pausesWhilePosting = 9;
 
@@ -69,7 +84,7 @@ export class SearchIndexer {
       return;
     }
     const startedAt = this.#clock.monotonic();
-    if (!this.step()) {
+    if (!this.step(isQuiet ? wholeSlice : sliceWhilePosting)) {
       this.#lookLater();
       return;
     }
@@ -95,10 +110,10 @@ export class SearchIndexer {
   }
 
   /** Carries out one slice. A bug stops nothing but the index. @returns whether anything was done */
-  step(): boolean {
+  step(size = wholeSlice): boolean {
     let changes: readonly SearchChange[];
     try {
-      changes = this.#nextSlice();
+      changes = this.#nextSlice(size);
     } catch (error) {
       this.#alarm.bug(error, null);
       return false;
@@ -116,14 +131,14 @@ export class SearchIndexer {
     return isDone;
   }
 
-  #nextSlice(): readonly SearchChange[] {
+  #nextSlice(size: SliceSize): readonly SearchChange[] {
     const { environment } = this.#realm;
     const state = stateOf(environment.get("searchState", searchStateKey));
-    if (state.merge !== null) return mergeSlice(environment, state, state.merge);
-    if (state.leftovers.length > 0) return removeLeftovers(environment, state);
+    if (state.merge !== null) return mergeSlice(environment, state, state.merge, size);
+    if (state.leftovers.length > 0) return removeLeftovers(environment, state, size);
     const merge = mergeToBegin(state);
     if (merge !== null) return [stateChange(begun(state, merge))];
-    for (const find of [() => this.#tail(state), () => this.#edited(state), () => this.#topics(state)]) {
+    for (const find of [() => this.#tail(state, size), () => this.#edited(state, size), () => this.#topics(state)]) {
       const changes = find();
       if (changes.length > 0) return changes;
     }
@@ -131,9 +146,8 @@ export class SearchIndexer {
   }
 
   /** The oldest messages that are not filed yet, as soon as they are enough for a segment. */
-  #tail(state: SearchStateRecord): readonly SearchChange[] {
+  #tail(state: SearchStateRecord, { messages: limit }: SliceSize): readonly SearchChange[] {
     const { view } = this.#realm;
-    const limit = limits.search_segment_messages;
     const rows = view.rows("messages", { start: state.messagesUpTo + 1, limit });
     const last = rows.at(-1);
     if (rows.length < limit || last === undefined) return [];
@@ -141,9 +155,8 @@ export class SearchIndexer {
   }
 
   /** Messages whose content changed after they were filed: as many as make a segment. Those of the tail come with it. */
-  #edited(state: SearchStateRecord): readonly SearchChange[] {
+  #edited(state: SearchStateRecord, { messages: limit }: SliceSize): readonly SearchChange[] {
     const { view } = this.#realm;
-    const limit = limits.search_segment_messages;
     const kind = searchPendingKinds.message;
     const range = { start: [kind], end: [kind, state.messagesUpTo + 0.5], limit };
     const ids = view.keys("searchPending", range).map(([, id]) => id);

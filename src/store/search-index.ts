@@ -15,6 +15,13 @@ import { decodeIds, encodeIds } from "./posting-lists.ts";
 export const searchFormat = 1;
 export const searchStateKey = "state";
 
+/** What one slice may hold at most. */
+export interface SliceSize {
+  readonly messages: number;
+  readonly postings: number;
+  readonly rows: number;
+}
+
 type SearchTable = "searchState" | "searchPostings" | "searchTopics" | "searchPending";
 
 /** A row to write, or (null) to remove. */
@@ -104,12 +111,19 @@ export function begun(state: SearchStateRecord, merge: SearchMerge): SearchState
 
 /** One posting in so many is looked at: with a tenth of them gone, the rest of the merge leaves out all that are. */
 const probeEvery = 64;
+/** A small slice has so many, too. */
+const probes_min = 16;
 const goneShare = 0.1;
 
 /** Carries on a merge for one slice. */
-export function mergeSlice(environment: Environment, state: SearchStateRecord, merge: SearchMerge): SearchChange[] {
+export function mergeSlice(
+  environment: Environment,
+  state: SearchStateRecord,
+  merge: SearchMerge,
+  size: SliceSize,
+): SearchChange[] {
   const readers = merge.inputs.map(({ id }) => new SegmentReader(environment, id, merge.after));
-  const slice = new MergeSlice(environment, merge);
+  const slice = new MergeSlice(environment, merge, size);
   while (!slice.isFull) {
     const living = readers.filter(({ term }) => term !== null);
     const [first] = living;
@@ -138,23 +152,23 @@ class MergeSlice {
   readonly changes: SearchChange[] = [];
   readonly #environment: Environment;
   readonly #merge: SearchMerge;
+  readonly #size: SliceSize;
   #after: SearchMerge["after"];
   #isSweeping: boolean;
   #postings = 0;
   #probes = 0;
   #gone = 0;
 
-  constructor(environment: Environment, merge: SearchMerge) {
+  constructor(environment: Environment, merge: SearchMerge, size: SliceSize) {
     this.#environment = environment;
     this.#merge = merge;
+    this.#size = size;
     this.#after = merge.after;
     this.#isSweeping = merge.isSweeping;
   }
 
   get isFull(): boolean {
-    return (
-      this.#postings >= limits.search_postings_per_slice_max || this.changes.length >= limits.search_rows_per_slice_max
-    );
+    return this.#postings >= this.#size.postings || this.changes.length >= this.#size.rows;
   }
 
   get progress(): Pick<SearchMerge, "after" | "isSweeping"> {
@@ -165,7 +179,7 @@ class MergeSlice {
   carry(term: string, readers: readonly SegmentReader[]): void {
     let ids: number[] = [];
     let last = -1;
-    while (this.#postings < limits.search_postings_per_slice_max) {
+    while (this.#postings < this.#size.postings) {
       let next: SegmentReader | null = null;
       for (const reader of readers) {
         if (reader.term === term && (next === null || reader.id < next.id)) next = reader;
@@ -191,7 +205,7 @@ class MergeSlice {
     if (this.#postings % probeEvery !== 0) return false;
     this.#probes++;
     if (!this.#environment.has("messages", id)) this.#gone++;
-    if (this.#probes >= probeEvery && this.#gone > this.#probes * goneShare) this.#isSweeping = true;
+    if (this.#probes >= probes_min && this.#gone > this.#probes * goneShare) this.#isSweeping = true;
     return false;
   }
 }
@@ -254,9 +268,9 @@ class SegmentReader {
 }
 
 /** Removes rows of a segment that nobody reads any more. */
-export function removeLeftovers(environment: Environment, state: SearchStateRecord): SearchChange[] {
+export function removeLeftovers(environment: Environment, state: SearchStateRecord, size: SliceSize): SearchChange[] {
   const [segment = 0, ...others] = state.leftovers;
-  const limit = limits.search_rows_per_slice_max;
+  const limit = size.rows;
   const keys = environment.keys("searchPostings", { start: [segment], end: [segment + 1], limit });
   const changes: SearchChange[] = keys.map((key) => ({ table: "searchPostings", key, row: null }));
   return keys.length < limit ? [...changes, stateChange({ ...state, leftovers: others })] : changes;
