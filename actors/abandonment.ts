@@ -17,6 +17,8 @@ const none: Abandonment = { tickets: [], boot: 0, tell: null };
 const abandonments: { readonly [T in CommandType]?: (dead: Command<T>) => Abandonment } = {
   "members.change": ({ params: { waiting } }) =>
     waiting === null ? none : { tickets: [waiting.ticket], boot: waiting.boot, tell: null },
+  "group-members.continue": ({ params: { waiting } }) =>
+    waiting === null ? none : { tickets: [waiting.ticket], boot: waiting.boot, tell: null },
   "messages.take-in": (dead) => moveAbandonment(dead.params),
   "topic.tell-rename": (dead) => moveAbandonment(dead.params),
   "retention.sweep": ({ to }) => ({ ...none, tell: command(to, "retention.abandon", {}, null) }),
@@ -31,7 +33,22 @@ const abandonments: { readonly [T in CommandType]?: (dead: Command<T>) => Abando
     tell: command({ actor: "user", id: userId }, "reminders.give-up", { id }, null),
   }),
   "topic-deletion.continue": ({ to }) => ({ ...none, tell: command(to, "topic-deletion.abandon", {}, null) }),
+  "mail.sent": mailAbandonment,
+  "mail.failed": mailAbandonment,
+  "mail.due": mailAbandonment,
+  "webhook.answered": webhookAbandonment,
+  "webhook.failed": webhookAbandonment,
+  "webhook.due": webhookAbandonment,
 };
+
+/** Its row would take a place among what is under way, or wait for a timer that is gone, until the next start. */
+function mailAbandonment({ to }: Command): Abandonment {
+  return { ...none, tell: command(to, "mail.abandon", {}, null) };
+}
+
+function webhookAbandonment({ to }: Command): Abandonment {
+  return { ...none, tell: command(to, "webhook.abandon", {}, null) };
+}
 
 /** What has gone stays where it is; the rest of the topic can be moved again. */
 function moveAbandonment({ moveId, conversationId, waiting }: MessageMove): Abandonment {

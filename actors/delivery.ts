@@ -5,6 +5,7 @@
  *   (row written by its cause) --> pending --taken--> sent                          the row goes
  *                                  pending --failed--> pending                      due again later, by a durable timer (M8)
  *                                  pending --failed for good, or too often--> dead  the row goes, somebody is told
+ *                                  pending --abandon--> dead                        a command about it died (M6): the row goes
  *                                  pending --due--> pending                         the row is shown to the courier again
  *
  * At least once: a crash between the delivery and the word of it repeats it.

@@ -39,6 +39,11 @@ export function mailFailed(
   ]);
 }
 
+/** The word of how it went died (M6): the command is the dead letter, and nothing of the mail waits any more. */
+export function abandonMail(_context: DeliveryContext, asked: Command<"mail.abandon">): Outcome<DeliveryContext> {
+  return done({}, [effects.remove("mails", (asked.to as MailAddress).id)], { fate: "dead" });
+}
+
 /** Time to try again: the courier sees rows that are written. */
 export function mailDue(_context: DeliveryContext, asked: Command<"mail.due">, view: View): Outcome<DeliveryContext> {
   const mail = view.row("mails", (asked.to as MailAddress).id);

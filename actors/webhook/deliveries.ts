@@ -83,6 +83,16 @@ function say(
   return [effects.tell(command({ actor: "message", id: messageId }, "message.post", post, botId))];
 }
 
+/** The word of how it went died (M6): its place in the bot's lane is free again, and nothing is said. */
+export function abandonWebhook(
+  _context: DeliveryContext,
+  asked: Command<"webhook.abandon">,
+  view: View,
+): Outcome<DeliveryContext> {
+  const row = rowOf(asked, view);
+  return done({}, row === undefined ? [] : [forget(row)], { fate: "dead" });
+}
+
 /** Time to try again: the courier sees rows that are written. */
 export function webhookDue(
   _context: DeliveryContext,

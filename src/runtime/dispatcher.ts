@@ -188,7 +188,7 @@ export class Dispatcher {
     }
     this.#isInTurn = true;
     const { isAsked } = this.#line;
-    this.ledger.begin(this.#clock.now(), isAsked);
+    this.ledger.begin(this.#timers.now, isAsked);
     const isVolatileTurn =
       this.#line.entries.every(({ command }) => isVolatile(command)) && !this.ledger.needsCeiling();
     const kind = { isVolatileTurn, isQuiet: this.view.isQuiet, isAsked };

@@ -25,6 +25,9 @@ export class DurableTimers {
   /** Rows that are in the line already. */
   readonly #firing = new Set<string>();
   #nextDueAt: number | null = null;
+  /** As many were due as are read at a time: the next ones are read when these are done. */
+  #mayBeMore = false;
+  #firedUpTo = 0;
   #cancel: (() => void) | null = null;
   #isStopped = false;
 
@@ -42,7 +45,12 @@ export class DurableTimers {
   /** A row was processed and is gone. */
   finished(dueAt: number, sequence: number): void {
     this.#firing.delete(`${dueAt}:${sequence}`);
-    if (this.#nextDueAt === null) this.#sleepUntil(this.#clock.now());
+    if (this.#mayBeMore && this.#firing.size === 0) this.#sleepUntil(this.#clock.now());
+  }
+
+  /** The clock's time, in milliseconds; when it was set back, that of the latest timer that has rung: it rings once and finds its time come. */
+  get now(): number {
+    return Math.max(this.#clock.now(), this.#firedUpTo);
   }
 
   stop(): void {
@@ -53,8 +61,10 @@ export class DurableTimers {
   /** Looks for due rows and sleeps until the next one. */
   arm(): void {
     const now = this.#clock.now();
-    const rows = this.#environment.rows("timers", { limit: dueRows_max + this.#firing.size });
+    const limit = dueRows_max + this.#firing.size;
+    const rows = this.#environment.rows("timers", { limit });
     this.#nextDueAt = null;
+    this.#mayBeMore = false;
     for (const { row } of rows) {
       const name = `${row.dueAt}:${row.sequence}`;
       if (this.#firing.has(name)) continue;
@@ -63,6 +73,7 @@ export class DurableTimers {
         return;
       }
       this.#firing.add(name);
+      this.#firedUpTo = Math.max(this.#firedUpTo, row.dueAt);
       this.#fire({
         command: row.command as Command,
         source: { kind: "timer", dueAt: row.dueAt, sequence: row.sequence },
@@ -70,6 +81,7 @@ export class DurableTimers {
         claim: null,
       });
     }
+    this.#mayBeMore = rows.length === limit;
   }
 
   /** Long sleeps are cut, so that a clock that jumps is noticed. */

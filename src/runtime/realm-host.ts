@@ -11,7 +11,7 @@ import { Realm } from "./realm.ts";
 
 export interface RealmHostOptions {
   readonly dataDir: string;
-  readonly root: RootStore;
+  readonly root: Pick<RootStore, "realms" | "putRealm">;
   readonly clock: Clock;
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;
@@ -70,8 +70,12 @@ export class RealmHost {
     return this.#byHost.get(host) ?? this.#byLabel.get(label);
   }
 
-  /** While it is open, its hint says "at once": after a crash it is opened at the next start, whatever waits in it (M8). */
+  /**
+   * While it is open, its hint says "at once": after a crash it is opened at the next start, whatever waits in it (M8). The hint is
+   * written first: where there is no room for it, nothing is open by half, and whoever asks next tries again.
+   */
   open(entry: RealmEntry): Realm {
+    if (entry.dueHint !== 0) this.#options.root.putRealm({ ...entry, dueHint: 0 });
     const realm = new Realm({
       folder: realmFolder(this.#options.dataDir, entry.id),
       clock: this.#options.clock,
@@ -79,12 +83,14 @@ export class RealmHost {
       acceptsWrites: this.#options.acceptsWrites,
     });
     this.#open.set(entry.id, realm);
-    if (entry.dueHint !== 0) this.#options.root.putRealm({ ...entry, dueHint: 0 });
     this.#options.onOpen(realm, entry);
     return realm;
   }
 
-  /** Opens the default realm and those with something due, and looks again when the next is: so that timers fire (M8). */
+  /**
+   * Opens the default realm and those with something due, and looks again when the next is: so that timers fire (M8). One that
+   * could not be opened may be later: a full disk has room again, a process without descriptors gets some.
+   */
   openDue(): void {
     const now = this.#options.clock.now();
     let next = Number.POSITIVE_INFINITY;
@@ -93,19 +99,21 @@ export class RealmHost {
       const dueAt = index === 0 ? 0 : (entry.dueHint ?? Number.POSITIVE_INFINITY);
       if (dueAt > now) next = Math.min(next, dueAt);
       else if (index === 0) this.open(entry);
-      else this.#openAlone(entry);
+      else if (!this.#openAlone(entry)) next = Math.min(next, now + limits.timer_sleep_ms_max);
     });
     if (next === Number.POSITIVE_INFINITY) return;
     const delay = Math.min(next - now, limits.timer_sleep_ms_max);
     this.#cancelDue = this.#options.clock.after(delay, () => this.openDue());
   }
 
-  /** Realms share nothing: one that is damaged or newer keeps none of the others from serving. */
-  #openAlone(entry: RealmEntry): void {
+  /** Realms share nothing: one that is damaged or newer keeps none of the others from serving. @returns whether it is open */
+  #openAlone(entry: RealmEntry): boolean {
     try {
       this.open(entry);
+      return true;
     } catch (error) {
       this.#options.alarm.bug(error, null);
+      return false;
     }
   }
 

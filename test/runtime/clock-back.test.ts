@@ -3,9 +3,20 @@
  * on, across a crash, too; nothing is sent before its time or twice; what is measured in durations does not notice.
  */
 import t from "tap";
+import { command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
 import { ascends } from "../support/kept-messages.ts";
 import { ManualClock } from "../support/manual-clock.ts";
-import { answerOf, commands, makePeople, type OpenRealm, openFounded, rowsOf, startedAt } from "../support/runtime.ts";
+import {
+  answerOf,
+  commands,
+  makePeople,
+  type OpenRealm,
+  openFounded,
+  ownerId,
+  rowsOf,
+  startedAt,
+} from "../support/runtime.ts";
 import { scheduledCommands } from "../support/scheduled-commands.ts";
 
 const minuteMs = 60_000;
@@ -86,3 +97,31 @@ t.test("[E4] set back by an hour: somebody who falls silent has stopped typing a
     .map(({ record }) => record.body["op"]);
   t.strictSame(told, ["start", "stop"]);
 });
+
+t.test(
+  "[M5, M8] set back while a timer that has rung waits for room on the disk: it finds its time come",
+  async (t) => {
+    const clock = new AdjustedClock(startedAt);
+    let mayWrite = true;
+    const realm = await openFounded(t, { clock, acceptsWrites: () => mayWrite });
+    const wish = { newEmail: "new@example.com", keyHash: "hash", link: "http://localhost/x" };
+    answerOf(await realm.ask(command({ actor: "user", id: ownerId }, "user.email-change.request", wish, ownerId)));
+    const [mail] = rowsOf(realm.environment, "mails");
+    const to = { actor: "mail", id: mail?.id ?? 0 } as const;
+    realm.realm.dispatcher.tell(command(to, "mail.failed", { isPermanent: false, reason: "busy" }, null));
+    await realm.idle();
+    let shown = 0;
+    realm.realm.dispatcher.observers.observe("mails", (deltas) => {
+      shown += deltas.length;
+    });
+    mayWrite = false;
+    clock.advance(limits.mail_back_off_ms_min);
+    await realm.idle();
+    t.equal(shown, 0, "it waits");
+    clock.behindMs = hourMs;
+    mayWrite = true;
+    clock.advance(2000);
+    await realm.idle();
+    t.equal(shown, 1, "the courier is shown the mail again");
+  },
+);

@@ -1,5 +1,6 @@
 /** A large change of a user group's members that a crash interrupts goes on where it was, and is told of once (M3, E1). */
 import t from "tap";
+import { abandonmentOf } from "../../actors/abandonment.ts";
 import { command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import {
@@ -44,4 +45,10 @@ t.test("[M3] after a crash at any turn, all of a large change is done, once", as
     t.strictSame(opened.bugs, []);
   }
   t.ok(interrupted > 0, "some crashes fell between two parts");
+});
+
+t.test("[M6] whoever waits for a change of which a part dies is answered then, not when time is over", async (t) => {
+  const waiting = { ticket: 5, boot: 2, answer: {} };
+  const dead = command(to, "group-members.continue", { groupId: 1, steps: [], waiting }, null);
+  t.match(abandonmentOf(dead), { tickets: [5], boot: 2, tell: null });
 });

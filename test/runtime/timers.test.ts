@@ -2,9 +2,11 @@
  * Durable timers fire late but once, whatever happens in between (M8); volatile ones fire once, move and can be cancelled.
  * Realms that nobody has opened are opened when they have something due.
  */
+import { renameSync, rmSync, writeFileSync } from "node:fs";
 import t from "tap";
 import { type Command, command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
+import { realmFolder } from "../../src/runtime/realm-host.ts";
 import { TimerWheel } from "../../src/runtime/wheel.ts";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { ManualClock } from "../support/manual-clock.ts";
@@ -20,6 +22,7 @@ import {
   startedAt,
   turn,
 } from "../support/runtime.ts";
+import { scheduledCommands } from "../support/scheduled-commands.ts";
 import type { Teardown } from "../support/server.ts";
 import { crashesUntil } from "../support/turns.ts";
 
@@ -112,6 +115,24 @@ t.test("[M8, S3] more timers than are read at once all fire", async (t) => {
 });
 
 t.test(
+  "[M8] more timers than are read at once fire at once, also when one of them sets another for later",
+  async (t) => {
+    const alarms = Array.from({ length: 150 }, (_, index) => ({
+      dueAt: startedAt - 400 + index,
+      content: `m${index}`,
+    }));
+    const later = scheduledCommands.schedule("later", startedAt + limits.timer_sleep_ms_max / 2);
+    const folder = await withTimers(t, alarms, (content) => (content === "m0" ? later : messageTimer(content)));
+    const opened = new OpenRealm(t, { folder });
+    for (let rounds = 0; rounds < 10; rounds++) {
+      await opened.idle();
+      opened.clock.advance(1);
+    }
+    t.equal(contents(opened).length, alarms.length - 1);
+  },
+);
+
+t.test(
   "[M6, M8] a timer whose command throws becomes a dead letter after three attempts; the others fire",
   async (t) => {
     const folder = await withTimers(
@@ -146,8 +167,15 @@ t.test("[M5, M8] timers wait while the disk is full, and their realm still says 
 });
 
 /** Two realms, the second with these timers. */
-async function hostWith(t: Teardown, alarms: readonly Alarm[], dueHint: number | null, clock: ManualClock) {
-  return hostOfTwo(t, { folders: [await withTimers(t, []), await withTimers(t, alarms)], dueHint, clock });
+async function hostWith(
+  t: Teardown,
+  alarms: readonly Alarm[],
+  dueHint: number | null,
+  clock: ManualClock,
+  takesHints?: () => boolean,
+) {
+  const folders = [await withTimers(t, []), await withTimers(t, alarms)] as const;
+  return hostOfTwo(t, { folders, dueHint, clock, ...(takesHints === undefined ? {} : { takesHints }) });
 }
 
 t.test("[M8] a realm that is not open is opened when its hint falls due, without anybody asking for it", async (t) => {
@@ -183,6 +211,36 @@ t.test("[M8] a clean close leaves the time of the next timer, and none when ther
     [null, startedAt + 90_000],
   );
 });
+
+t.test("[M8] a realm that could not be opened when its hint fell due is tried again, unasked", async (t) => {
+  const clock = new ManualClock(startedAt);
+  const alarms = [{ dueAt: startedAt + 90_000, content: "ring" }];
+  const { host, dataDir } = await hostWith(t, alarms, startedAt + 90_000, clock);
+  const folder = realmFolder(dataDir, 2);
+  renameSync(folder, `${folder}.away`);
+  writeFileSync(folder, "");
+  clock.advance(90_000 + limits.timer_sleep_ms_max);
+  t.equal(openFolders(host), 1, "it cannot be opened");
+  rmSync(folder);
+  renameSync(`${folder}.away`, folder);
+  clock.advance(limits.timer_sleep_ms_max);
+  t.equal(openFolders(host), 2);
+});
+
+t.test(
+  "[M5, M8] a realm whose hint finds no room on the disk is not open by half: the next who asks has it",
+  async (t) => {
+    let takesHints = true;
+    const { host, wired } = await hostWith(t, [], null, new ManualClock(startedAt), () => takesHints);
+    takesHints = false;
+    t.throws(() => host.realmOf("two.example.com"), /Input\/output error/);
+    t.equal(openFolders(host), 1);
+    takesHints = true;
+    const realm = host.realmOf("two.example.com");
+    t.equal(codeOf(await realm.dispatcher.ask(commands.post("a", "hi"))), "ok");
+    t.strictSame(wired, [1, 2], "what serves a realm was told of it");
+  },
+);
 
 t.test("[M8] the wheel fires each timer once, not early and at most a tick late", (t) => {
   const clock = new ManualClock(startedAt);

@@ -235,7 +235,9 @@ export const peopleDraws = {
   "mail.sent": null,
   "mail.failed": null,
   "mail.due": (world) => command(mail(world), "mail.due", {}, null),
+  "mail.abandon": null,
   "webhook.answered": null,
   "webhook.failed": null,
   "webhook.due": (world) => command(webhook(world), "webhook.due", {}, null),
+  "webhook.abandon": null,
 } as const satisfies Readonly<Record<string, Draw | null>>;

@@ -169,6 +169,7 @@ const mailCommands: fc.Arbitrary<Command> = fc
   .constantFrom(
     ["mail.due", {}] as const,
     ["mail.sent", {}] as const,
+    ["mail.abandon", {}] as const,
     ["mail.failed", { isPermanent: false, reason: "r" }] as const,
     ["mail.failed", { isPermanent: true, reason: "r" }] as const,
   )
@@ -192,6 +193,7 @@ const webhookCommands: fc.Arbitrary<Command> = fc
   .constantFrom(
     ["webhook.due", {}] as const,
     ["webhook.answered", { reply: null }] as const,
+    ["webhook.abandon", {}] as const,
     ["webhook.failed", { failure: "busy", status: 500 }] as const,
     ["webhook.failed", { failure: "refused", status: 404 }] as const,
   )

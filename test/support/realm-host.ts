@@ -11,9 +11,12 @@ export interface TwoRealms {
   readonly folders: readonly [string, string];
   /** What the root says of the second one. */
   readonly dueHint: number | null;
+  /** Whether the root's disk takes what is written; without: it does. */
+  readonly takesHints?: () => boolean;
 }
 
-export function hostOfTwo(t: Teardown, { clock, folders, dueHint }: TwoRealms) {
+/** `wired`: ids of realms, each time that one is handed to what serves it. */
+export function hostOfTwo(t: Teardown, { clock, folders, dueHint, takesHints = () => true }: TwoRealms) {
   const dataDir = temporaryFolder(t);
   const root = RootStore.open(dataDir);
   t.teardown(() => root.close());
@@ -23,9 +26,16 @@ export function hostOfTwo(t: Teardown, { clock, folders, dueHint }: TwoRealms) {
     copyFileSync(`${folder}/data.mdb`, `${realmFolder(dataDir, id)}/data.mdb`);
     root.putRealm({ id, label: id === 1 ? "" : "two", hosts: [], createdAt: 0, dueHint: id === 1 ? null : dueHint });
   }
+  const wired: number[] = [];
   const host = new RealmHost({
     dataDir,
-    root,
+    root: {
+      realms: () => root.realms(),
+      putRealm(entry) {
+        if (!takesHints()) throw new Error("Input/output error");
+        root.putRealm(entry);
+      },
+    },
     clock,
     alarm: {
       bug: () => undefined,
@@ -34,7 +44,7 @@ export function hostOfTwo(t: Teardown, { clock, folders, dueHint }: TwoRealms) {
       },
     },
     acceptsWrites: () => true,
-    onOpen: () => undefined,
+    onOpen: (_realm, { id }) => wired.push(id),
   });
   let isClosed = false;
   const close = async () => {
@@ -43,7 +53,7 @@ export function hostOfTwo(t: Teardown, { clock, folders, dueHint }: TwoRealms) {
   };
   t.teardown(close);
   host.openDue();
-  return { host, root, close };
+  return { host, root, close, dataDir, wired };
 }
 
 export function openFolders(host: RealmHost): number {
