@@ -97,7 +97,7 @@ export interface Tables extends SearchTables, AttachmentTables {
   userTopics: { key: readonly [userId: number, channelId: number, foldedTopic: string]; row: UserTopicRecord };
   topicPolicies: { key: readonly [channelId: number, foldedTopic: string, userId: number]; row: TopicPolicyRecord };
   channels: { key: number; row: ChannelRecord };
-  /** Who follows events came to know of a channel later than they began, without being in it. */
+  /** Who follows events came to know of a channel later than they began: by joining it, by a group, by a role, by its opening. */
   channelSights: { key: readonly [channelId: number, userId: number]; row: ChannelSightRecord };
   /** By channel: thousands who join one at once are neighbours on disk. Who is in what is looked up in memory. */
   subscriptions: { key: readonly [channelId: number, userId: number]; row: SubscriptionRecord };

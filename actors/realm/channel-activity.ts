@@ -30,9 +30,7 @@ export function tellInactive(_context: unknown, asked: Command<"channels.tell-in
     const channel = view.channels.get(id);
     if (channel === undefined || isRecentlyActive(supposing(view, { now: upTo }), channel)) continue;
     if (!isRecentlyActive(supposing(view, { now: since }), channel)) continue;
-    const audience = watchers(channel, []);
-    const body = updateBody(channel, "is_recently_active", false);
-    told.push(effects.emit("stream", body, channel.isArchived ? { ...audience, archives: "shown" } : audience));
+    told.push(effects.emit("stream", updateBody(channel, "is_recently_active", false), watchers(channel, [])));
   }
   const onward =
     last < newest

@@ -1,7 +1,8 @@
 /**
- * Private channels appear to and vanish from people's clients as they gain and lose the right to know of them (S1; public API,
- * stream create and delete): by membership of groups, by who holds a channel's permissions, by a channel becoming private or
- * public, by roles. Joining and leaving a channel has events of its own: membership.ts.
+ * Channels appear to and vanish from people's clients as they gain and lose the right to know of them (S1; public API, stream
+ * create and delete): by membership of groups, by who holds a channel's permissions, by a channel becoming private or public, by
+ * roles. Joining and leaving a channel has events of its own: membership.ts. Whoever is told of a channel as new gets a row that
+ * says since when, so that a repetition tells them nothing of what was before (src/realtime/audience.ts).
  */
 
 import { channelGroupSettingNames, channelGroupSettings } from "../../schemas/group-settings.ts";
@@ -14,6 +15,7 @@ import { supposing } from "../../src/domain/supposed-view.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
 import { defaultsInSight } from "./bot-events.ts";
+import { people } from "./channel-events.ts";
 import { endQueues } from "./user-sight.ts";
 
 /** Of the permissions of a channel, those that let one know of it. */
@@ -102,7 +104,7 @@ export function channelSight(
     if (gaining.length > 0) subscribersLeft -= view.subscriptions.ofChannel(id).size;
     if (subscribersLeft < 0) return tooMuch();
     vanishing.push(...vanishingEffects(view, id, losing));
-    appearing.push(...(next.isPrivate ? sightRows(view, id, gaining) : []), ...appearingEffects(view, id, gaining));
+    appearing.push(...appearingEffects(view, next, gaining));
     if (gaining.length > 0) gained.set(id, ascending(gaining));
   }
   return { vanishing, appearing, gained };
@@ -123,15 +125,16 @@ export function vanishingEffects(view: View, channelId: number, userIds: readonl
   ];
 }
 
-/** The channel is new to these people: the record, which counts nobody, then who is in it. */
-export function appearingEffects(view: View, channelId: number, userIds: readonly number[]): Effect[] {
+/** The channel is new to these people: the record, which counts nobody, then who is in it; clients count them. */
+export function appearingEffects(view: View, channel: ChannelRecord, userIds: readonly number[]): Effect[] {
   if (userIds.length === 0) return [];
-  const audience = { to: "users", ids: ascending(userIds) } as const;
-  const subscribers = ascending(view.subscriptions.ofChannel(channelId));
-  const peers = { op: "peer_add", stream_ids: [channelId], user_ids: subscribers };
+  const audience = people(channel, ascending(userIds));
+  const subscribers = ascending(view.subscriptions.ofChannel(channel.id));
+  const peers = { op: "peer_add", stream_ids: [channel.id], user_ids: subscribers };
   return [
-    effects.emit("stream", { op: "create", channel_ids: [channelId], subscriber_count: 0 }, audience),
+    ...sightRows(view, channel.id, userIds),
+    effects.emit("stream", { op: "create", channel_ids: [channel.id], subscriber_count: 0 }, audience),
     ...(subscribers.length === 0 ? [] : [effects.emit("subscription", peers, audience)]),
-    ...defaultsInSight(view, [channelId], userIds),
+    ...defaultsInSight(view, [channel.id], userIds),
   ];
 }

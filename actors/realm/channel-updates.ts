@@ -5,7 +5,6 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ChannelRecord, GroupRecord } from "../../schemas/records.ts";
-import { opennessOf } from "../../src/domain/channels.ts";
 import { hasRealmPermission, isAdministrator } from "../../src/domain/permissions.ts";
 import { supposing } from "../../src/domain/supposed-view.ts";
 import { checkChannelName } from "../../src/domain/text.ts";
@@ -95,7 +94,7 @@ function carryOut(view: View, before: ChannelRecord, after: ChannelRecord, chang
 
 /** Only people whose clients follow events are concerned: everybody else asks anew. */
 function sightChange(view: View, before: ChannelRecord, after: ChannelRecord, others: readonly Effect[]): SightChange {
-  const isOpenToAll = !before.isPrivate && !after.isPrivate && opennessOf(before) === opennessOf(after);
+  const isOpenToAll = !before.isPrivate && !after.isPrivate && before.isWebPublic === after.isWebPublic;
   if (isOpenToAll) return { vanishing: [], appearing: [], gained: new Map() };
   const groups = new Map<number, GroupRecord | null>();
   for (const effect of others) {

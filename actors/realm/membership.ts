@@ -13,8 +13,8 @@ import { type Answer, type Effect, effects } from "../effects.ts";
 import { readBeforeJoining } from "../user/read-rows.ts";
 import { leaveRead } from "../user/read-state.ts";
 import { defaultsInSight } from "./bot-events.ts";
-import { watchers } from "./channel-events.ts";
-import { vanishingEffects } from "./channel-sight.ts";
+import { people, watchers } from "./channel-events.ts";
+import { sightRows, vanishingEffects } from "./channel-sight.ts";
 import { endSubscription, newSubscription } from "./subscription-records.ts";
 import { sightEffects } from "./user-sight.ts";
 
@@ -130,8 +130,14 @@ function joinEffects(view: View, { channel, userIds, color }: Target): Effect[] 
     ...ids.flatMap((id) =>
       view.subscriptions.get(id, channel.id) === undefined ? [] : readBeforeJoining(view, id, channel.id),
     ),
-    ...(unaware.length === 0 ? [] : [effects.emit("stream", { op: "create", ...body }, { to: "users", ids: unaware })]),
-    effects.emit("subscription", { op: "add", ...body }, { to: "users", ids }),
+    // Who follows no events has nothing repeated.
+    ...sightRows(
+      view,
+      channel.id,
+      unaware.filter((id) => view.queuesOf(id).size > 0),
+    ),
+    ...(unaware.length === 0 ? [] : [effects.emit("stream", { op: "create", ...body }, people(channel, unaware))]),
+    effects.emit("subscription", { op: "add", ...body }, people(channel, ids)),
     effects.emit("subscription", { op: "peer_add", stream_ids: [channel.id], user_ids: ids }, watchers(channel, ids)),
     ...defaultsInSight(view, [channel.id], unaware),
   ];
@@ -160,7 +166,7 @@ function leaveEffects(view: View, { channel, userIds }: Target): Effect[] {
     effects.emit(
       "subscription",
       { op: "remove", subscriptions: [{ name: channel.name, stream_id: channel.id }] },
-      { to: "users", ids },
+      people(channel, ids),
     ),
     // Among them who leaves and still sees the channel: of the others, see realtime/channel-events.ts.
     effects.emit(

@@ -7,7 +7,7 @@ import { channelGroupId, hasMetadataAccess } from "../../src/domain/permissions.
 import { directSystemGroups } from "../../src/domain/system-groups.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
-import { watchers } from "./channel-events.ts";
+import { people, watchers } from "./channel-events.ts";
 import { groupUpdateEvent, membersEvent } from "./group-events.ts";
 import { strangersTo } from "./realm-holders.ts";
 
@@ -64,7 +64,7 @@ function departedPermissions(
     const guest = view.users.get(id);
     return guest !== undefined && hasMetadataAccess(view, guest, channel);
   });
-  return ids.length === 0 ? [] : permissionEvents(view, channel, user, { to: "users", ids });
+  return ids.length === 0 ? [] : permissionEvents(view, channel, user, people(channel, ids));
 }
 
 /**

@@ -10,7 +10,7 @@ import { canAccessAllUsers, hasMetadataAccess, isAdministrator, isGuest } from "
 import type { View } from "../../src/domain/view.ts";
 import { type Effect, effects } from "../effects.ts";
 import { defaultsInSight } from "./bot-events.ts";
-import { sightRows } from "./channel-sight.ts";
+import { appearingEffects } from "./channel-sight.ts";
 import { roleGroupEvents } from "./user-groups.ts";
 import { endQueues } from "./user-sight.ts";
 
@@ -57,18 +57,8 @@ function channelEvents(view: View, before: UserRecord, after: UserRecord): Effec
   const gone = { op: "delete", streams: lostIds.map((id) => ({ stream_id: id })), stream_ids: lostIds };
   return [
     ...(lost.length === 0 ? [] : [effects.emit("stream", gone, audience)]),
-    // The peers that follow are counted by the client.
-    ...gained.flatMap(({ id }) => {
-      const userIds = [...view.subscriptions.ofChannel(id)].sort((a, b) => a - b);
-      return [
-        ...sightRows(view, id, [after.id]),
-        effects.emit("stream", { op: "create", channel_ids: [id], subscriber_count: 0 }, audience),
-        ...(userIds.length === 0
-          ? []
-          : [effects.emit("subscription", { op: "peer_add", stream_ids: [id], user_ids: userIds }, audience)]),
-      ];
-    }),
-    ...defaultsInSight(view, [...lostIds, ...gained.map(({ id }) => id)], [after.id]),
+    ...gained.flatMap((channel) => appearingEffects(view, channel, [after.id])),
+    ...defaultsInSight(view, lostIds, [after.id]),
   ];
 }
 

@@ -5,7 +5,6 @@ import { hasTrait, messageTraits } from "../../schemas/message-traits.ts";
 import type { MessageRecord, ReactionRecord, UserRecord } from "../../schemas/records.ts";
 import { chooseEmoji, type EmojiChoice, findEmoji } from "../../src/domain/emoji/emoji-choice.ts";
 import { findChangeable } from "../../src/domain/message-rules.ts";
-import { apiEmail } from "../../src/domain/people.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Address, Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
@@ -109,7 +108,6 @@ function marked(context: TopicContext, message: MessageRecord, hasReactions: boo
   return messageRows({ ...message, traits }, context.channelId);
 }
 
-/** With the person's record beside the id, which older clients read (OpenAPI, reaction). */
 function reactionEvent(
   view: View,
   context: TopicContext,
@@ -121,7 +119,6 @@ function reactionEvent(
   const body = {
     op,
     user_id: caller.id,
-    user: { email: apiEmail(caller), full_name: caller.fullName, user_id: caller.id },
     message_id: message.id,
     emoji_name: row.emojiName,
     emoji_code: row.emojiCode,

@@ -3,7 +3,6 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { Audience, UserRecord } from "../../schemas/records.ts";
 import { mayPost } from "../../src/domain/message-rules.ts";
-import { apiEmail } from "../../src/domain/people.ts";
 import { hasContentAccess } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Command, command, type TypingTarget } from "../commands.ts";
@@ -97,22 +96,21 @@ function checkChannel(view: View, sender: UserRecord, channelId: number): Refusa
     : refuse.badRequest("You do not have permission to post in this channel.");
 }
 
-/** Latest wins: an undelivered older notice of the same typist in the same conversation is dropped. */
+/**
+ * Latest wins: an undelivered older notice of the same typist in the same conversation is dropped. It names people by id; which
+ * addresses they show is asked when it is delivered (src/realtime/typing-events.ts).
+ */
 function notice(view: View, sender: UserRecord, target: TypingTarget, op: "start" | "stop"): Effect[] {
   if (target.kind === "edit") return editNotice(view, sender, target.messageId, op);
-  const person = (user: UserRecord) => ({ user_id: user.id, email: apiEmail(user) });
   const body =
     target.kind === "direct"
       ? {
           op,
           message_type: "direct",
-          sender: person(sender),
-          recipients: target.userIds.flatMap((id) => {
-            const user = view.users.get(id);
-            return user === undefined ? [] : [person(user)];
-          }),
+          sender_id: sender.id,
+          recipient_ids: target.userIds,
         }
-      : { op, message_type: "stream", sender: person(sender), stream_id: target.channelId, topic: target.topic };
+      : { op, message_type: "stream", sender_id: sender.id, stream_id: target.channelId, topic: target.topic };
   const place = target.kind === "direct" ? target.userIds.join(",") : `${target.channelId}:${target.topic}`;
   return [effects.signal("typing", body, audienceOf(view, sender, target), `typing:${place}:${sender.id}`)];
 }

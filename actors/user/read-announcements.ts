@@ -6,6 +6,7 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import type { ReadDepartureRecord } from "../../schemas/records/read-state.ts";
+import type { RowOf } from "../../schemas/records.ts";
 import { ReadState } from "../../src/domain/read-state.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { ReadAnnouncement } from "../commands/read-state.ts";
@@ -48,15 +49,18 @@ export function noteDepartures(
   const limit = limits.read_announcements_looked_at_max;
   const range = { start: [from.channelId], end: [from.channelId + 1], limit };
   const announcements = view.rows("readAnnouncements", range);
-  const isGivenUp = ({ row }: (typeof announcements)[number]) =>
-    row.startedAt + limits.read_announcement_ms_max < view.now;
-  const givenUp = announcements.filter(isGivenUp).map(({ key }) => effects.remove("readAnnouncements", key));
+  const late = announcements.filter(({ row }) => isGivenUp(view, row));
+  const givenUp = late.map(({ key }) => effects.remove("readAnnouncements", key));
   if (givenUp.length === announcements.length) return givenUp;
   const mark = nextMark(view);
   const departures = messages.map(({ id, senderId, traits }) =>
     effects.put("readDepartures", [from.channelId, id, mark], { conversationId: from.id, senderId, traits }),
   );
   return [...givenUp, takeMark(view), ...departures];
+}
+
+function isGivenUp(view: View, { startedAt }: RowOf<"readAnnouncements">): boolean {
+  return startedAt + limits.read_announcement_ms_max < view.now;
 }
 
 /**
@@ -68,8 +72,9 @@ export function announceRead(_context: unknown, asked: Command<"read-state.annou
   const userId = (asked.to as { readonly id: number }).id;
   const { stayed, gone, next } = nextSlice(view, userId, params);
   const states = statesOf(view, userId, params, [...stayed, ...gone]);
-  const here = toldOfStayed(userId, states, stayed);
-  const elsewhere = toldOfGone(view, userId, states, { gone, at: params.at });
+  const keepsExceptions = isOlderUntold(view, userId, params);
+  const here = toldOfStayed(userId, states, stayed, keepsExceptions);
+  const elsewhere = toldOfGone(view, userId, states, { gone, at: params.at, keepsExceptions });
   const told = [...here.told, ...elsewhere.told].sort((a, b) => a - b);
   const onward =
     next > params.upTo
@@ -165,31 +170,44 @@ function exceptionsAbout(view: View, userId: number, candidates: readonly Candid
   return rows.length === limit ? null : new Map(rows.map(({ key, row }) => [key[1], row]));
 }
 
+/** Of an older mark something is left to tell: without the exceptions of then, it would not find what was unread. */
+function isOlderUntold(view: View, userId: number, { place, at }: ReadAnnouncement): boolean {
+  const range = { start: [place.channelId, userId], end: [place.channelId, userId, at] };
+  const older = view.rows("readAnnouncements", { ...range, limit: limits.read_announcements_looked_at_max });
+  return older.some(({ row }) => !isGivenUp(view, row));
+}
+
 interface Told {
   readonly told: readonly number[];
   readonly rows: readonly Effect[];
 }
 
-function toldOfStayed(userId: number, { was, is }: States, candidates: readonly Candidate[]): Told {
+function toldOfStayed(
+  userId: number,
+  { was, is }: States,
+  candidates: readonly Candidate[],
+  keepsExceptions: boolean,
+): Told {
   const told: number[] = [];
   const rows: Effect[] = [];
   for (const { seen, conversation } of candidates) {
     if (!is.isRead(seen, conversation)) continue;
     if (!was.isRead(seen, conversation)) told.push(seen.id);
-    if (is.exception(seen.id) !== undefined && is.isReadAnyway(seen, conversation)) {
+    if (!keepsExceptions && is.exception(seen.id) !== undefined && is.isReadAnyway(seen, conversation)) {
       rows.push(effects.remove("readExceptions", [userId, seen.id]));
     }
   }
   return { told, rows };
 }
 
+interface Departed {
+  readonly gone: readonly Candidate[];
+  readonly at: number;
+  readonly keepsExceptions: boolean;
+}
+
 /** The mark made them read before they left; if nothing says so where they are now, a row of its own does. */
-function toldOfGone(
-  view: View,
-  userId: number,
-  { was, is }: States,
-  { gone, at }: { readonly gone: readonly Candidate[]; readonly at: number },
-): Told {
+function toldOfGone(view: View, userId: number, { was, is }: States, { gone, at, keepsExceptions }: Departed): Told {
   const told: number[] = [];
   const kept: number[] = [];
   const spent: Effect[] = [];
@@ -202,7 +220,8 @@ function toldOfGone(
     if (isUnreadSince || was.isRead(seen, conversation)) continue;
     told.push(seen.id);
     if (!is.isRead(message, present)) kept.push(seen.id);
-    else if (exception?.isRead === false) spent.push(effects.remove("readExceptions", [userId, seen.id]));
+    else if (!keepsExceptions && exception?.isRead === false)
+      spent.push(effects.remove("readExceptions", [userId, seen.id]));
   }
   if (kept.length === 0) return { told, rows: spent };
   const read = { isRead: true, at: nextMark(view) };

@@ -50,7 +50,7 @@ export interface TopicPolicyRecord {
   readonly visibilityPolicy: number;
 }
 
-/** Since when a channel is known to somebody by a group or a role: what was told of it before is not repeated (E2, S1). */
+/** Since when somebody who follows events knows of a channel: what was told of it before is not repeated to them (E2, S1). */
 export interface ChannelSightRecord {
   /** Of the first event that may be told. */
   readonly sincePosition: number;

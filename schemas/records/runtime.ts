@@ -15,19 +15,8 @@ type Addressees =
    * of `also`, whom it concerns though they are not subscribed.
    */
   | { readonly to: "channel"; readonly id: number; readonly also: readonly number[] }
-  /**
-   * Whoever may know that the channel exists, less `except`. `openness` is what the channel was when it happened: a
-   * repetition tells nothing of a private channel's past to who came to know of it by its becoming public (S1).
-   */
-  | {
-      readonly to: "channel-watchers";
-      readonly id: number;
-      readonly except: readonly number[];
-      readonly openness?: Openness;
-    };
-
-/** To whom a channel is open that is not subscribed. */
-export type Openness = "private" | "public" | "web-public";
+  /** Whoever may know that the channel exists, less `except`; at a repetition, whoever has known it since then (`channelSights`). */
+  | { readonly to: "channel-watchers"; readonly id: number; readonly except: readonly number[] };
 
 export interface EventRecord {
   /** The last of the positions that it took. */

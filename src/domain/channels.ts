@@ -1,14 +1,9 @@
 /** What a channel is to people: to whom it is open, how its privacy is called, whether it lives (behaviour 2.3, 3.8). */
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord, Openness } from "../../schemas/records.ts";
+import type { ChannelRecord } from "../../schemas/records.ts";
 import type { View } from "./view.ts";
 
 type Privacy = Pick<ChannelRecord, "isPrivate" | "isWebPublic" | "isHistoryPublic">;
-
-export function opennessOf({ isPrivate, isWebPublic }: Privacy): Openness {
-  if (isWebPublic) return "web-public";
-  return isPrivate ? "private" : "public";
-}
 
 /** As the notification bot and clients call it. */
 export function privacyName({ isPrivate, isWebPublic, isHistoryPublic }: Privacy): string {

@@ -1,15 +1,8 @@
 /** Who gets an event (realtime.md): live from who is there now, at replay from who was there then and may still (E2, S1). */
-import type { ChannelRecord, EventRecord, Openness, UserRecord } from "../../schemas/records.ts";
-import { hasMetadataAccess, hasMetadataAccessUnsubscribed, hasReceived, isGuest } from "../domain/permissions.ts";
+import type { EventRecord, UserRecord } from "../../schemas/records.ts";
+import { hasMetadataAccess, hasReceived, isGuest } from "../domain/permissions.ts";
 import type { View } from "../domain/view.ts";
 import type { LiveQueue } from "./queue.ts";
-
-/** What a channel was to outsiders when it was less open than now; where nothing is said, it was as it is. */
-const closed: Readonly<Record<Openness, Partial<ChannelRecord>>> = {
-  private: { isPrivate: true, isWebPublic: false },
-  public: { isWebPublic: false },
-  "web-public": {},
-};
 
 /** Whether a queue's owner was in the audience when the event happened. */
 export function wasAddressed(view: View, record: EventRecord, user: UserRecord, queue: LiveQueue): boolean {
@@ -23,19 +16,16 @@ export function wasAddressed(view: View, record: EventRecord, user: UserRecord, 
       return (
         audience.also.includes(user.id) ||
         wasSubscribedAt(view, user.id, audience.id, record.position) ||
-        sharesPublic(view, audience.id, user, queue) ||
+        (sharesPublic(view, audience.id, user, queue) && record.position >= knownSince(view, user.id, audience.id)) ||
         holdsCopy(view, record, user.id)
       );
     case "channel-watchers": {
       const channel = view.channels.get(audience.id);
       if (channel === undefined || audience.except.includes(user.id)) return false;
-      const then = { ...channel, ...closed[audience.openness ?? "web-public"] };
-      // Sight that comes from a subscription counts only where the subscription was there then.
+      if (!hasMetadataAccess(view, user, channel)) return false;
       return (
-        (record.position >= knownSince(view, user.id, channel.id) &&
-          hasMetadataAccessUnsubscribed(view, user, channel) &&
-          hasMetadataAccessUnsubscribed(view, user, then)) ||
-        (hasMetadataAccess(view, user, channel) && wasSubscribedAt(view, user.id, channel.id, record.position))
+        record.position >= knownSince(view, user.id, channel.id) ||
+        wasSubscribedAt(view, user.id, channel.id, record.position)
       );
     }
     default:
@@ -59,7 +49,11 @@ export function holdsCopy(view: View, record: EventRecord, userId: number): bool
   return ids.some((id) => hasReceived(stays, id));
 }
 
-/** From which position on a channel is known to somebody who is not in it, where that began while they listened. */
+/**
+ * From which position on somebody has known a channel without a break, by whatever right, where that began while they listened:
+ * every way to come to know of one writes it down (actors/realm/channel-sight.ts). By whose right they knew it in between may have
+ * changed since, and is not asked.
+ */
 function knownSince(view: View, userId: number, channelId: number): number {
   return view.row("channelSights", [channelId, userId])?.sincePosition ?? 0;
 }

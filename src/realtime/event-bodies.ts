@@ -34,7 +34,7 @@ import { messageFlags } from "./flag-events.ts";
 import { linkifiers } from "./linkifier-events.ts";
 import type { LiveQueue } from "./queue.ts";
 import { realmUser } from "./realm-user-events.ts";
-import { typingEditMessage } from "./typing-events.ts";
+import { typing, typingEditMessage } from "./typing-events.ts";
 import { reaction, updateMessage } from "./update-message-events.ts";
 import { userGroup } from "./user-group-events.ts";
 
@@ -248,6 +248,7 @@ const kinds: Readonly<Record<string, EventKind>> = {
   user_topic: userTopic,
   muted_topics: mutedTopicsKind,
   user_group: userGroup,
+  typing,
   typing_edit_message: typingEditMessage,
 };
 

@@ -89,9 +89,9 @@ const vanish: Variety = {
 const addresses: Variety = {
   key: (_view, _record, viewer) => String(viewer.id),
   build: (view, record, viewer) =>
-    peopleOf(view, record).map((person) =>
-      update({ user_id: person.id, delivery_email: deliveryEmail(person, viewer) }),
-    ),
+    peopleOf(view, record)
+      .filter((person) => canAccessUser(view, viewer, person))
+      .map((person) => update({ user_id: person.id, delivery_email: deliveryEmail(person, viewer) })),
 };
 
 function peopleOf(view: View, record: EventRecord): UserRecord[] {

@@ -7,6 +7,7 @@
 import type { ChannelRecord, EventRecord, UserRecord } from "../../schemas/records.ts";
 import { renderTopicLinks } from "../domain/markdown/render.ts";
 import { flagsOf } from "../domain/message-flags.ts";
+import { apiEmail } from "../domain/people.ts";
 import { canReadChannelMessage, canReadMessage, hasReceived, mayKnowOrigin } from "../domain/permissions.ts";
 import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
@@ -163,10 +164,18 @@ function deletion(view: View, record: EventRecord, queue: LiveQueue, ids: readon
   return ids.map((id) => ({ ...body, message_id: id }));
 }
 
-/** To whoever may read the message now. */
+/**
+ * To whoever may read the message now. With the person's record beside the id, which older clients read (OpenAPI, reaction): the one
+ * of now, because the address may have been hidden since.
+ */
 export const reaction: EventKind = {
   key(view, record, viewer) {
     return isReadableNow(view, viewer, record.body["message_id"] as number) ? "" : null;
   },
-  build: (_view, record) => [{ type: "reaction", ...record.body }],
+  build(view, record) {
+    const person = view.users.get(record.body["user_id"] as number);
+    if (person === undefined) return [];
+    const user = { email: apiEmail(person), full_name: person.fullName, user_id: person.id };
+    return [{ type: "reaction", ...record.body, user }];
+  },
 };

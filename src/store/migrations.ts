@@ -12,7 +12,7 @@ export class StoreTooNew extends Error {
 }
 
 /** Version of the environment's layout: tables and their keys. */
-export const storeVersion = 5;
+export const storeVersion = 6;
 
 /** Version of each table's rows. Raise it together with a row migration. */
 export const rowVersions: Readonly<Record<TableName, number>> = {
@@ -105,6 +105,7 @@ const environmentMigrations: Readonly<Record<number, (environment: Environment) 
   2: describeIndexedMessages,
   3: listFlagHolders,
   4: dropForgottenCommands,
+  5: endQueues,
 };
 
 /** Their keys were [user, channel]. */
@@ -164,6 +165,13 @@ function dropForgottenCommands(environment: Environment): void {
     });
     for (const key of keys) environment.remove(table, key);
   }
+}
+
+/** From when on their owners knew of a channel was not always written down (channelSights): they begin anew (S1). */
+function endQueues(environment: Environment): void {
+  const keys: KeyOf<"queues">[] = [];
+  environment.each("queues", (_row, key) => keys.push(key));
+  for (const key of keys) environment.remove("queues", key);
 }
 
 /** Only inside a transaction. @throws StoreTooNew; Error when a step is missing */

@@ -111,6 +111,8 @@ export function begun(state: SearchStateRecord, merge: SearchMerge): SearchState
 
 /** One posting in so many is looked at: with a tenth of them gone, the rest of the merge leaves out all that are. */
 const probeEvery = 64;
+/** A small slice has so many, too. */
+const probes_min = 16;
 const goneShare = 0.1;
 
 /** Carries on a merge for one slice. */
@@ -203,7 +205,7 @@ class MergeSlice {
     if (this.#postings % probeEvery !== 0) return false;
     this.#probes++;
     if (!this.#environment.has("messages", id)) this.#gone++;
-    if (this.#probes >= probeEvery && this.#gone > this.#probes * goneShare) this.#isSweeping = true;
+    if (this.#probes >= probes_min && this.#gone > this.#probes * goneShare) this.#isSweeping = true;
     return false;
   }
 }

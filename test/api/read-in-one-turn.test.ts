@@ -38,6 +38,30 @@ for (const [what, isMuteFirst, leaves] of [
 }
 
 t.test(
+  "[E2] what was unread by hand and became read by a mark is told, also when its reader leaves before that",
+  async (t) => {
+    const reader = await personOf(server, "hurrying");
+    const channel = await createChannel(owner, "hurried", [reader]);
+    const ids = await flood(server, { channelId: channel, topic: "t", count: limits.read_rows_inline_max + 5 });
+    await reader.post("/mark_stream_as_read", { stream_id: channel });
+    await reader.post("/messages/flags", { op: "remove", flag: "read", messages: ids });
+    const follower = await Follower.of(reader, { event_types: types });
+    const by = reader.userId;
+    const mark = command({ actor: "user", id: by }, "read-state.mark-channel", { channelId: channel }, by);
+    const params = { channelNames: ["hurried"], principals: null };
+    const leave = command({ actor: "realm" }, "subscriptions.remove", params, by);
+    const { dispatcher } = realmOf(server);
+    await Promise.all([mark, leave].map((asked) => dispatcher.ask(asked)));
+    await follower.until(({ type, messages }) => type === "update_message_flags" && messages.includes(ids.at(-1)));
+    await follower.settled();
+    t.strictSame(
+      follower.ofType("update_message_flags").flatMap(({ messages }) => messages),
+      ids,
+    );
+  },
+);
+
+t.test(
   "[E2] what becomes read by leaving is told, also when it is moved to another channel in the same turn",
   async (t) => {
     const reader = await personOf(server, "mover");

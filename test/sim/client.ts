@@ -14,7 +14,11 @@ import type { Replica } from "./replica.ts";
 const volatileTypes = new Set(["presence", "typing", "typing_edit_message", "heartbeat"]);
 
 /** Who does not see where a message went is told that it is gone. */
-const toldAs: Readonly<Record<string, string>> = { delete_message: "update_message" };
+const toldAs: Readonly<Record<string, string>> = {
+  delete_message: "update_message",
+  // Who has left a private channel is not told where what is deleted was.
+  update_message_flags: "delete_message",
+};
 
 export interface ClientWorld {
   readonly audience: Audience;

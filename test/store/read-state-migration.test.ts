@@ -68,3 +68,21 @@ t.test("[issue 7] a store of version 3 lists the flags that people gave by messa
     [[id, anna.userId, 1]],
   );
 });
+
+t.test(
+  "[issue 7, S1] queues of a store of version 5 end: it did not always know since when their owners knew of a channel",
+  async (t) => {
+    const first = await startTestServer(t);
+    const queue = await first.owner.register({ event_types: ["message"] });
+    await first.stop();
+    const environment = openEnvironment(join(first.dataDir, "realms", "1"));
+    environment.transaction(() => environment.put("meta", "version", { value: 5 }));
+    await environment.close();
+
+    const second = await startTestServer(t, { dataDir: first.dataDir });
+    const owner = new Client(second.url, first.owner.account);
+    const { queue_id, last_event_id } = queue;
+    const { status, body } = await owner.get("/events", { queue_id, last_event_id, dont_block: true });
+    t.strictSame([status, body.code], [400, "BAD_EVENT_QUEUE_ID"]);
+  },
+);

@@ -125,6 +125,8 @@ export async function watch(
   ] as const) {
     watchers.push(await Watcher.of(client, { ...variant, types }));
   }
+  // A queue is read from the first event on that its owner was told of: whatever comes after this one is asked of the log.
+  await owner.post("/messages", { type: "direct", to: [member.userId], content: "the beginning" });
   await play({ server, clock, owner, member, other });
   // News of who is online are held back for a moment.
   clock.advance(limits.presence_coalesce_ms + 200);

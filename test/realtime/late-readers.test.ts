@@ -1,0 +1,209 @@
+/**
+ * Who asks late (E2, S1): between an event and its reading people came to know of its channel, or by another right than then, the
+ * channel was archived and came back, addresses were hidden, channels left. What a client makes of it is a fresh state, each thing told
+ * once, and nothing is told that may not be seen by then. What is told live is compared, too.
+ */
+import t from "tap";
+import { roles } from "../../schemas/types.ts";
+import type { Client, Params } from "../support/client.ts";
+import { createChannel, personOf, setRealmSettings, systemGroup } from "../support/conversation.ts";
+import { createGroup } from "../support/groups.ts";
+import { type Event, openQueue, queueOf, readNow } from "../support/realtime.ts";
+import { startTestServer, type TestServer } from "../support/server.ts";
+import { type Stage, watch } from "../support/watch.ts";
+
+const quietly = { send_new_subscription_messages: false };
+
+async function done(answer: Promise<{ readonly status: number; readonly body: unknown }>): Promise<void> {
+  const { status, body } = await answer;
+  if (status !== 200) throw new Error(JSON.stringify(body));
+}
+
+function invite(by: Client, name: string, person: Client) {
+  return done(
+    by.post("/users/me/subscriptions", { subscriptions: [{ name }], principals: [person.userId], ...quietly }),
+  );
+}
+
+function change(by: Client, id: number, params: Params) {
+  return done(by.patch(`/streams/${id}`, params));
+}
+
+function setRole(by: Client, person: Client, role: number) {
+  return done(by.patch(`/users/${person.userId}`, { role }));
+}
+
+const as = (role: number) => (stage: Stage) => setRole(stage.owner, stage.member, role);
+
+t.test("[E2, S1] who knows of a channel already, and gets one right more to it, has it made once", (t) =>
+  watch(t, async ({ owner, member, other }) => {
+    const secret = { invite_only: true };
+    const opened = await createChannel(owner, "opened", [owner, other], secret);
+    await change(owner, opened, { description: "among us" });
+    await change(owner, opened, { is_private: false });
+    const joined = await createChannel(owner, "joined", [owner, other], secret);
+    await change(owner, joined, { new_name: "joined later" });
+    await invite(owner, "joined later", member);
+    await change(owner, joined, { description: "with all" });
+    await setRole(owner, member, roles.administrator);
+    await change(owner, joined, { description: "with an administrator" });
+  }),
+);
+
+t.test("[E2, S1] the same by a group that holds the channel", (t) =>
+  watch(t, async ({ owner, member, other }) => {
+    const holders = await createGroup(owner, "holders", [owner]);
+    const secret = { invite_only: true, can_administer_channel_group: holders };
+    const joined = await createChannel(owner, "held", [owner, other], secret);
+    await change(owner, joined, { description: "before" });
+    await invite(owner, "held", member);
+    const opened = await createChannel(owner, "held and opened", [owner, other], secret);
+    await change(owner, opened, { is_private: false });
+    await done(owner.post(`/user_groups/${holders}/members`, { add: [member.userId] }));
+    await change(owner, opened, { description: "after" });
+  }),
+);
+
+t.test("[E2, S1] a guest who joins a public channel, and is a member later, has it made once", (t) =>
+  watch(
+    t,
+    async ({ owner, member, other }) => {
+      const joined = await createChannel(owner, "joined", [owner]);
+      await invite(owner, "joined", other);
+      await invite(owner, "joined", member);
+      const web = await createChannel(owner, "web", [owner, other]);
+      await change(owner, web, { is_web_public: true });
+      await setRole(owner, member, roles.member);
+      await change(owner, joined, { description: "known to members" });
+    },
+    async (stage) => {
+      setRealmSettings(stage.server, { enable_spectator_access: true });
+      await as(roles.guest)(stage);
+    },
+  ),
+);
+
+t.test(
+  "[E2] who knew a channel by their role, and knows it by being in it now, misses nothing of the time before",
+  (t) => {
+    let id = 0;
+    return watch(
+      t,
+      async ({ owner, member }) => {
+        await change(owner, id, { new_name: "known by another name", description: "to administrators" });
+        await invite(owner, "known by another name", member);
+        await setRole(owner, member, roles.member);
+        await change(owner, id, { message_retention_days: 7 });
+      },
+      async (stage) => {
+        id = await createChannel(stage.owner, "known", [stage.owner, stage.other], { invite_only: true });
+        await as(roles.administrator)(stage);
+      },
+    );
+  },
+);
+
+t.test("[behaviour 4.3] what happened to a channel while it was archived is not told when it is back", (t) => {
+  let [ids, hidden]: [number[], number] = [[], 0];
+  return watch(
+    t,
+    async ({ server, owner, member, other }) => {
+      for (const id of [...ids, hidden]) await done(owner.delete(`/streams/${id}`));
+      await invite(owner, "slept in", member);
+      await invite(owner, "slept in", other);
+      await change(owner, hidden, { can_subscribe_group: { new: systemGroup(server, "role:members") } });
+      await setRole(owner, member, roles.guest);
+      await setRole(owner, member, roles.member);
+      for (const id of [...ids, hidden]) await change(owner, id, { is_archived: false });
+      await change(owner, hidden, { description: "awake" });
+    },
+    async ({ owner, other }) => {
+      ids = [await createChannel(owner, "slept in", [owner]), await createChannel(owner, "asleep", [owner, other])];
+      hidden = await createChannel(owner, "hidden", [owner, other], { invite_only: true });
+    },
+  );
+});
+
+t.test("[S1] a queue for all public channels is not told what was written before a channel was one", async (t) => {
+  const server = await startTestServer(t);
+  const { owner } = server;
+  const reader = await personOf(server, "reader");
+  const id = await createChannel(owner, "private", [owner], { invite_only: true });
+  const queue = await openQueue(reader, ["message"], { all_public_streams: true });
+  await owner.say("general", "waiting", "from here on all is asked of the log");
+  await owner.say(id, "t", "among us");
+  await change(owner, id, { is_private: false });
+  await owner.say(id, "t", "to all");
+  const told = (await readNow(reader, queue)).map(({ message }: Event) => message.content);
+  t.strictSame(
+    told.filter((content: string) => /among us|to all/.test(content)),
+    ["to all"],
+  );
+});
+
+/** Somebody whose address is nobody's to see from now on. */
+function hideAddress(person: Client) {
+  return done(person.patch("/settings", { email_address_visibility: 4 }));
+}
+
+async function pair(server: TestServer) {
+  return [await personOf(server, "reader"), await personOf(server, "shy")] as const;
+}
+
+t.test("[S1] an address that was hidden since is told with no reaction and no notice of typing", async (t) => {
+  const server = await startTestServer(t);
+  const [reader, shy] = await pair(server);
+  await createChannel(server.owner, "here", [reader, shy]);
+  const message = await reader.say("here", "t", "hello");
+  const queue = await openQueue(reader, ["reaction", "typing"]);
+  await done(shy.post(`/messages/${message}/reactions`, { emoji_name: "tada" }));
+  await done(shy.post("/typing", { op: "start", to: [reader.userId] }));
+  t.ok(queueOf(server, queue)?.hasVolatile, "the notice waits");
+  await hideAddress(shy);
+  const told = await readNow(reader, queue);
+  const address = `user${shy.userId}@colloquy.invalid`;
+  t.match(told, [
+    { type: "reaction", op: "add", user: { user_id: shy.userId, email: address, full_name: "shy 0" } },
+    {
+      type: "typing",
+      sender: { user_id: shy.userId, email: address },
+      recipients: [{ user_id: reader.userId }, { user_id: shy.userId, email: address }],
+    },
+  ]);
+  t.notMatch(JSON.stringify(told), /shy0@/);
+});
+
+t.test("[S1] who was taken out of a private channel is told no typing there that they had not asked for", async (t) => {
+  const server = await startTestServer(t);
+  const { owner } = server;
+  const reader = await personOf(server, "reader");
+  const id = await createChannel(owner, "inside", [owner, reader], { invite_only: true });
+  const message = await owner.say(id, "secret", "hello");
+  const capable = { client_capabilities: { stream_typing_notifications: true } };
+  const queue = await openQueue(reader, ["typing", "typing_edit_message"], capable);
+  await done(owner.post("/typing", { type: "stream", op: "start", stream_id: id, topic: "secret" }));
+  await done(owner.post(`/messages/${message}/typing`, { op: "start" }));
+  t.ok(queueOf(server, queue)?.hasVolatile, "the notices wait");
+  await done(owner.delete("/users/me/subscriptions", { subscriptions: ["inside"], principals: [reader.userId] }));
+  t.strictSame(await readNow(reader, queue), []);
+});
+
+t.test("[S1] a guest is told no address of somebody whom they may not know by then", async (t) => {
+  const server = await startTestServer(t);
+  const { owner } = server;
+  const [reader, shy] = await pair(server);
+  const { body } = await shy.get("/users/me/subscriptions");
+  const own = body.subscriptions.map(({ name }: { name: string }) => name);
+  await done(shy.delete("/users/me/subscriptions", { subscriptions: own }));
+  await done(shy.patch("/settings", { email_address_visibility: 2 }));
+  const queue = await openQueue(reader, ["realm_user"], { client_capabilities: { user_list_incomplete: true } });
+  await setRole(owner, reader, roles.guest);
+  const restricted = { new: systemGroup(server, "role:members") };
+  await done(owner.patch("/realm", { can_access_all_users_group: restricted }));
+  await done(shy.patch("/settings", { email_address_visibility: 1 }));
+  const told = (await readNow(reader, queue)).filter(({ person }: Event) => person.user_id === shy.userId);
+  t.match(
+    told.map(({ op }: Event) => op),
+    ["remove"],
+  );
+});
