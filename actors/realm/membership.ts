@@ -157,6 +157,9 @@ function leaveEffects(view: View, { channel, userIds }: Target): Effect[] {
     const user = view.users.get(id);
     return user !== undefined && !hasMetadataAccessUnsubscribed(view, user, channel);
   });
+  // Of the deactivated it was told when they were deactivated: clients count.
+  const seen = ids.filter((id) => view.users.get(id)?.isActive === true);
+  const peersGone = { op: "peer_remove", stream_ids: [channel.id], user_ids: seen };
   return [
     ...ids.flatMap((id) => {
       const subscription = view.subscriptions.get(id, channel.id);
@@ -169,11 +172,7 @@ function leaveEffects(view: View, { channel, userIds }: Target): Effect[] {
       people(channel, ids),
     ),
     // Among them who leaves and still sees the channel: of the others, see realtime/channel-events.ts.
-    effects.emit(
-      "subscription",
-      { op: "peer_remove", stream_ids: [channel.id], user_ids: ids },
-      watchers(channel, blinded),
-    ),
+    ...(seen.length === 0 ? [] : [effects.emit("subscription", peersGone, watchers(channel, blinded))]),
     ...vanishingEffects(view, channel.id, blinded),
     ...ids.flatMap((id) => leaveRead(view, id, channel.id)),
   ];

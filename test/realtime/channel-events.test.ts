@@ -3,10 +3,11 @@
  * (E2, S1). That they add up to the state is in channel-state.test.ts.
  */
 import t from "tap";
+import { command } from "../../actors/commands.ts";
 import { roles } from "../../schemas/types.ts";
 import { named, startChannelServer } from "../support/channels.ts";
 import type { Client, Params } from "../support/client.ts";
-import { Follower, personOf } from "../support/conversation.ts";
+import { Follower, personOf, realmOf } from "../support/conversation.ts";
 import { type Event, readNow } from "../support/realtime.ts";
 import { restart } from "../support/restart.ts";
 
@@ -220,6 +221,26 @@ t.test(
     const fresh = ["create", "peer_add", "description"];
     t.strictSame(summaries(told), { member: fresh, promoted: fresh, administrator: all });
     t.notMatch(JSON.stringify([told["member"], told["promoted"]]), /hush/);
+  },
+);
+
+t.test(
+  "[E2] who is deactivated between two slices of a large departure is told as gone once: clients count",
+  async (t) => {
+    const [gone, other] = [await personOf(server, "gone"), await personOf(server, "other")];
+    const id = await channel({}, [owner, gone, other]);
+    const follower = await Follower.of(owner, types);
+    await owner.delete(`/users/${gone.userId}`);
+    // The second slice.
+    const target = { kind: "leave", channelId: id, userIds: [gone.userId, other.userId], color: null } as const;
+    const slice = { targets: [target], waiting: null, after: [] };
+    await realmOf(server).dispatcher.ask(command({ actor: "realm" }, "members.change", slice, null));
+    await follower.settled();
+    const told = follower.ofType("subscription").filter((event: Event) => event.op === "peer_remove");
+    t.strictSame(
+      told.filter((event: Event) => event.stream_ids.includes(id)).map((event: Event) => event.user_ids),
+      [[gone.userId], [other.userId]],
+    );
   },
 );
 
