@@ -15,7 +15,7 @@ export interface Request {
   readonly serial: number;
   readonly command: Command;
   readonly claim: IdempotencyClaim | null;
-  /** The disk was full all the time. */
+  /** The disk was full all the time, and no answer is kept that may be repeated (D25). */
   readonly isOnFullDisk: boolean;
 }
 

@@ -295,7 +295,9 @@ export class Simulation {
 
   #send({ command, claim }: Pick<Request, "command" | "claim">): void {
     this.#sent++;
-    const request = { serial: this.#sent, command, claim, isOnFullDisk: this.#isDiskFull };
+    // What is on disk may have been answered to nobody: the machine failed in between.
+    const isKept = claim !== null && this.#replica.has("idempotency", [claim.userId, claim.keyHash]);
+    const request = { serial: this.#sent, command, claim, isOnFullDisk: this.#isDiskFull && !isKept };
     this.#trace(`ask ${JSON.stringify([command, claim])}`);
     this.#auditor.sent(command);
     this.#pending.set(request.serial, request);
