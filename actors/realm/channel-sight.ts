@@ -110,9 +110,10 @@ export function channelSight(
   return { vanishing, appearing, gained };
 }
 
-/** What was told of a channel until now is not repeated to people who know of it from now on (E2, S1). */
+/** What was told of a channel until now is not repeated to people who know of it from now on (E2, S1), if they follow events at all. */
 export function sightRows(view: View, channelId: number, userIds: readonly number[]): Effect[] {
-  return userIds.map((id) => effects.put("channelSights", [channelId, id], { sincePosition: view.position }));
+  const followers = userIds.filter((id) => view.queuesOf(id).size > 0);
+  return followers.map((id) => effects.put("channelSights", [channelId, id], { sincePosition: view.position }));
 }
 
 /** The channel is gone for these people. */

@@ -130,12 +130,7 @@ function joinEffects(view: View, { channel, userIds, color }: Target): Effect[] 
     ...ids.flatMap((id) =>
       view.subscriptions.get(id, channel.id) === undefined ? [] : readBeforeJoining(view, id, channel.id),
     ),
-    // Who follows no events has nothing repeated.
-    ...sightRows(
-      view,
-      channel.id,
-      unaware.filter((id) => view.queuesOf(id).size > 0),
-    ),
+    ...sightRows(view, channel.id, unaware),
     ...(unaware.length === 0 ? [] : [effects.emit("stream", { op: "create", ...body }, people(channel, unaware))]),
     effects.emit("subscription", { op: "add", ...body }, people(channel, ids)),
     effects.emit("subscription", { op: "peer_add", stream_ids: [channel.id], user_ids: ids }, watchers(channel, ids)),

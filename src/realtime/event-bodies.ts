@@ -77,12 +77,13 @@ function deletedIds(view: View, record: EventRecord, user: UserRecord, queue: Li
   const channel = view.channels.get(Number(record.body["stream_id"]));
   const isAddressed = record.audience.to === "channel" && record.audience.also.includes(user.id);
   if (channel === undefined || isAddressed || !channel.isPrivate) return { gone: ids, left: [] };
-  const wasThere = wasSubscribedAt(view, user.id, channel.id, record.position);
-  const stays = wasThere ? (view.subscriptions.get(user.id, channel.id)?.stays ?? []) : [];
   const gone = ids.filter((id) => canReadChannelMessage(view, user, channel, id));
-  // Told as changes of flags, to who asked for such.
-  if (!queue.wantsType("update_message_flags")) return { gone, left: [] };
-  return { gone, left: ids.filter((id) => !gone.includes(id) && hasReceived(stays, id)) };
+  // What was left is told as changes of flags, to who asked for such. Mostly there is nothing: who is told is there.
+  const mayHaveLeft = gone.length < ids.length && queue.wantsType("update_message_flags");
+  if (!mayHaveLeft || !wasSubscribedAt(view, user.id, channel.id, record.position)) return { gone, left: [] };
+  const stays = view.subscriptions.get(user.id, channel.id)?.stays ?? [];
+  const readable = new Set(gone);
+  return { gone, left: ids.filter((id) => !readable.has(id) && hasReceived(stays, id)) };
 }
 
 function flagsChanged(op: "add" | "remove", flag: string, messageIds: readonly number[]): EventBody {
