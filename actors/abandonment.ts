@@ -42,12 +42,12 @@ const abandonments: { readonly [T in CommandType]?: (dead: Command<T>) => Abando
 };
 
 /** Its row would take a place among what is under way, or wait for a timer that is gone, until the next start. */
-function mailAbandonment({ to }: Command): Abandonment {
-  return { ...none, tell: command(to, "mail.abandon", {}, null) };
+function mailAbandonment({ to, type }: Command): Abandonment {
+  return { ...none, tell: command(to, "mail.abandon", { isTaken: type === "mail.sent" }, null) };
 }
 
-function webhookAbandonment({ to }: Command): Abandonment {
-  return { ...none, tell: command(to, "webhook.abandon", {}, null) };
+function webhookAbandonment({ to, type }: Command): Abandonment {
+  return { ...none, tell: command(to, "webhook.abandon", { isTaken: type === "webhook.answered" }, null) };
 }
 
 /** What has gone stays where it is; the rest of the topic can be moved again. */

@@ -214,13 +214,15 @@ export interface CommandParams
   /** `reason` names codes only, never content (S2). */
   "mail.failed": { readonly isPermanent: boolean; readonly reason: string };
   "mail.due": Record<string, never>;
-  "mail.abandon": Record<string, never>;
+  /** `isTaken`: somebody has it. */
+  "mail.abandon": { readonly isTaken: boolean };
   /** null: nothing is to be said. */
   "webhook.answered": { readonly reply: WebhookReply | null };
   /** `status` of the answer; 0: there was none. */
   "webhook.failed": { readonly failure: WebhookFailure; readonly status: number };
   "webhook.due": Record<string, never>;
-  "webhook.abandon": Record<string, never>;
+  /** `isTaken`: the receiver has answered. */
+  "webhook.abandon": { readonly isTaken: boolean };
   /** `file` as in the row (schemas/files.ts), without the realm's id; null: the picture made from the address. */
   "user.avatar.set": { readonly file: string | null };
   /** The file is on disk under its name (schemas/files.ts). `quotaBytes`: for all files of the organization; null: none. */

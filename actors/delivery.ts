@@ -5,7 +5,8 @@
  *   (row written by its cause) --> pending --taken--> sent                          the row goes
  *                                  pending --failed--> pending                      due again later, by a durable timer (M8)
  *                                  pending --failed for good, or too often--> dead  the row goes, somebody is told
- *                                  pending --abandon--> dead                        a command about it died (M6): the row goes
+ *                                  pending --abandon--> sent                        the word of being taken died (M6): the row goes
+ *                                  pending --abandon--> pending or dead             another word about it died: as if it had failed
  *                                  pending --due--> pending                         the row is shown to the courier again
  *
  * At least once: a crash between the delivery and the word of it repeats it.
@@ -53,7 +54,20 @@ export function deliveryMachine(id: string, decisions: Decisions) {
   });
 }
 
-/** Milliseconds to wait after so many attempts: twice as long each time, up to a bound. */
-export function backOffMs(attempts: number, min: number, max: number): number {
-  return Math.min(min * 2 ** (attempts - 1), max);
+export interface Patience {
+  readonly attemptsMax: number;
+  /** Milliseconds before the second attempt; twice as long each time, up to a bound. */
+  readonly backOffMin: number;
+  readonly backOffMax: number;
+}
+
+/** The row after one more failure, due again later; null after the last attempt. */
+export function postponed<R extends { readonly attempts: number; readonly dueAt: number }>(
+  row: R,
+  now: number,
+  { attemptsMax, backOffMin, backOffMax }: Patience,
+): R | null {
+  const attempts = row.attempts + 1;
+  if (attempts >= attemptsMax) return null;
+  return { ...row, attempts, dueAt: now + Math.min(backOffMin * 2 ** (attempts - 1), backOffMax) };
 }

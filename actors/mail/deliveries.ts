@@ -1,13 +1,20 @@
 /** How a delivery went (D31): taken, to be tried again later, or given up. */
 import { limits } from "../../schemas/limits.ts";
+import type { MailRecord } from "../../schemas/records.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Address, type Command, command } from "../commands.ts";
 import { done, type Outcome } from "../decide.ts";
-import { backOffMs, type DeliveryContext } from "../delivery.ts";
-import { effects } from "../effects.ts";
+import { type DeliveryContext, type Patience, postponed } from "../delivery.ts";
+import { type Effect, effects } from "../effects.ts";
 import { isWithdrawn } from "./withdrawn.ts";
 
 type MailAddress = Extract<Address, { actor: "mail" }>;
+
+const patience: Patience = {
+  attemptsMax: limits.mail_attempts_max,
+  backOffMin: limits.mail_back_off_ms_min,
+  backOffMax: limits.mail_back_off_ms_max,
+};
 
 /** A mail server, or the outbox, has it. */
 export function mailSent(_context: DeliveryContext, asked: Command<"mail.sent">): Outcome<DeliveryContext> {
@@ -27,21 +34,33 @@ export function mailFailed(
   const { isPermanent, reason } = asked.params;
   const mail = view.row("mails", to.id);
   if (mail === undefined) return done({}, []);
-  const attempts = mail.attempts + 1;
-  if (isPermanent || attempts >= limits.mail_attempts_max) {
-    const error = `mail ${mail.id} (${mail.template}) to ${mail.to}, attempt ${attempts}: ${reason}`;
-    return done({}, [effects.remove("mails", mail.id), effects.bury(asked, error)], { fate: "dead" });
-  }
-  const dueAt = view.now + backOffMs(attempts, limits.mail_back_off_ms_min, limits.mail_back_off_ms_max);
-  return done({}, [
-    effects.put("mails", mail.id, { ...mail, attempts, dueAt }),
-    effects.schedule(dueAt, command(to, "mail.due", {}, null)),
-  ]);
+  const later = isPermanent ? null : postponed(mail, view.now, patience);
+  if (later !== null) return done({}, waitFor(later));
+  const error = `mail ${mail.id} (${mail.template}) to ${mail.to}, attempt ${mail.attempts + 1}: ${reason}`;
+  return done({}, [effects.remove("mails", mail.id), effects.bury(asked, error)], { fate: "dead" });
 }
 
-/** The word of how it went died (M6): the command is the dead letter, and nothing of the mail waits any more. */
-export function abandonMail(_context: DeliveryContext, asked: Command<"mail.abandon">): Outcome<DeliveryContext> {
-  return done({}, [effects.remove("mails", (asked.to as MailAddress).id)], { fate: "dead" });
+function waitFor(later: MailRecord): Effect[] {
+  return [
+    effects.put("mails", later.id, later),
+    effects.schedule(later.dueAt, command({ actor: "mail", id: later.id }, "mail.due", {}, null)),
+  ];
+}
+
+/**
+ * A word about it died (M6) and is a dead letter itself. A mail that somebody has is done with; any other is not lost for that: it
+ * is tried again as after a failure.
+ */
+export function abandonMail(
+  _context: DeliveryContext,
+  asked: Command<"mail.abandon">,
+  view: View,
+): Outcome<DeliveryContext> {
+  const mail = view.row("mails", (asked.to as MailAddress).id);
+  if (mail === undefined) return done({}, []);
+  const later = asked.params.isTaken ? null : postponed(mail, view.now, patience);
+  if (later !== null) return done({}, waitFor(later));
+  return done({}, [effects.remove("mails", mail.id)], { fate: asked.params.isTaken ? "sent" : "dead" });
 }
 
 /** Time to try again: the courier sees rows that are written. */

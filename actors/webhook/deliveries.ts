@@ -9,11 +9,17 @@ import { parseContent } from "../../src/domain/markdown/render.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Address, type Command, command, type MessagePost, type WebhookReply } from "../commands.ts";
 import { done, type Outcome } from "../decide.ts";
-import { backOffMs, type DeliveryContext } from "../delivery.ts";
+import { type DeliveryContext, type Patience, postponed } from "../delivery.ts";
 import { type Effect, effects } from "../effects.ts";
 import { tellOwner } from "./reports.ts";
 
 type WebhookAddress = Extract<Address, { actor: "webhook" }>;
+
+const patience: Patience = {
+  attemptsMax: limits.webhook_attempts_max,
+  backOffMin: limits.webhook_back_off_ms_min,
+  backOffMax: limits.webhook_back_off_ms_max,
+};
 
 function rowOf(asked: Command, view: View): WebhookDeliveryRecord | undefined {
   const { botId, id } = asked.to as WebhookAddress;
@@ -46,22 +52,24 @@ export function webhookFailed(
   if (row === undefined) return done({}, []);
   const { failure, status } = asked.params;
   const { isRetried, said, told } = webhookFailures[failure];
-  const attempts = row.attempts + 1;
-  if (!isRetried || attempts >= limits.webhook_attempts_max) {
-    const content = `Failure! ${filled(said, status)}`;
-    const parsed = parseContent(content, { linkifiers: [], translateEmoticons: false });
-    const all = [
-      forget(row),
-      ...say(view, row, { content, parsed }, {}),
-      ...tellOwner(view, row.botId, row.messageId, filled(told, status)),
-    ];
-    return done({}, all, { fate: "dead" });
-  }
-  const dueAt = view.now + backOffMs(attempts, limits.webhook_back_off_ms_min, limits.webhook_back_off_ms_max);
-  return done({}, [
-    effects.put("webhookDeliveries", [row.botId, row.id], { ...row, attempts, dueAt }),
-    effects.schedule(dueAt, command(asked.to, "webhook.due", {}, null)),
-  ]);
+  const later = isRetried ? postponed(row, view.now, patience) : null;
+  if (later !== null) return done({}, waitFor(later));
+  const content = `Failure! ${filled(said, status)}`;
+  const parsed = parseContent(content, { linkifiers: [], translateEmoticons: false });
+  const all = [
+    forget(row),
+    ...say(view, row, { content, parsed }, {}),
+    ...tellOwner(view, row.botId, row.messageId, filled(told, status)),
+  ];
+  return done({}, all, { fate: "dead" });
+}
+
+function waitFor(later: WebhookDeliveryRecord): Effect[] {
+  const { botId, id, dueAt } = later;
+  return [
+    effects.put("webhookDeliveries", [botId, id], later),
+    effects.schedule(dueAt, command({ actor: "webhook", botId, id }, "webhook.due", {}, null)),
+  ];
 }
 
 function filled(text: string, status: number): string {
@@ -83,14 +91,20 @@ function say(
   return [effects.tell(command({ actor: "message", id: messageId }, "message.post", post, botId))];
 }
 
-/** The word of how it went died (M6): its place in the bot's lane is free again, and nothing is said. */
+/**
+ * A word about it died (M6) and is a dead letter itself. What the receiver has is done with, and nothing is said; anything else is
+ * tried again as after a failure.
+ */
 export function abandonWebhook(
   _context: DeliveryContext,
   asked: Command<"webhook.abandon">,
   view: View,
 ): Outcome<DeliveryContext> {
   const row = rowOf(asked, view);
-  return done({}, row === undefined ? [] : [forget(row)], { fate: "dead" });
+  if (row === undefined) return done({}, []);
+  const later = asked.params.isTaken ? null : postponed(row, view.now, patience);
+  if (later !== null) return done({}, waitFor(later));
+  return done({}, [forget(row)], { fate: asked.params.isTaken ? "sent" : "dead" });
 }
 
 /** Time to try again: the courier sees rows that are written. */

@@ -1,10 +1,11 @@
 /**
- * What is on its way, when the word of how it went dies (M6): its row goes with a dead letter, and nothing waits for it until the
- * next start.
+ * What is on its way, when a word of how it went dies (M6): the word is a dead letter, and what nobody has yet is tried again as
+ * after a failure. Nothing waits for it until the next start.
  */
 import t from "tap";
 import { command } from "../../actors/commands.ts";
 import { botTypes } from "../../schemas/bots.ts";
+import { limits } from "../../schemas/limits.ts";
 import type { WebhookFailure } from "../../schemas/webhooks.ts";
 import { WebhookCourier } from "../../src/outbound/webhooks/courier.ts";
 import { answerOf, commands, type OpenRealm, openFounded, ownerId, turn } from "../support/runtime.ts";
@@ -20,16 +21,19 @@ async function makeMail(bench: OpenRealm): Promise<number> {
   return id;
 }
 
-t.test("[M6, D31] webhooks whose outcome nobody can take in hold up no other of their bot", async (t) => {
+const letters = (bench: OpenRealm) => bench.environment.count("deadLetters");
+
+t.test("[M6, D31] webhooks whose outcome nobody can take in are tried again, and hold up no other", async (t) => {
   const bench = await openFounded(t);
   const bot = answerOf(await bench.ask(commands.createBot(1, botTypes.outgoingWebhook, ownerId)));
   const botId = bot["user_id"] as number;
   const carried: number[] = [];
+  let isCured = false;
   new WebhookCourier(bench.realm, 1, {
     log: { info: () => undefined },
     async deliver(_view, { id }) {
       carried.push(id);
-      return { kind: "failed", failure: nonsense, status: 0 };
+      return isCured ? { kind: "answered", reply: null } : { kind: "failed", failure: nonsense, status: 0 };
     },
   });
   for (const content of ["one", "two", "three"]) {
@@ -37,19 +41,69 @@ t.test("[M6, D31] webhooks whose outcome nobody can take in hold up no other of 
   }
   for (let turns = 0; turns < 50; turns++) await turn();
   t.strictSame(carried, [1, 2, 3]);
+  t.equal(letters(bench), 3);
+  const rows = [1, 2, 3].map((id) => bench.realm.view.row("webhookDeliveries", [botId, id]));
+  t.strictSame(
+    rows.map((row) => [row?.attempts, (row?.dueAt ?? 0) - bench.clock.now()]),
+    Array(3).fill([1, limits.webhook_back_off_ms_min]),
+  );
+  isCured = true;
+  bench.clock.advance(limits.webhook_back_off_ms_min);
+  for (let turns = 0; turns < 50; turns++) await turn();
+  t.strictSame(carried, [1, 2, 3, 1, 2, 3]);
   t.equal(bench.environment.count("webhookDeliveries"), 0);
-  t.equal(bench.environment.count("deadLetters"), 3);
+  t.equal(letters(bench), 3);
 });
 
-t.test("[M6, D31] a mail whose failure dies is not pending any more", async (t) => {
+t.test("[M6, D31] a webhook whose words die too often is given up", async (t) => {
+  const bench = await openFounded(t);
+  const bot = answerOf(await bench.ask(commands.createBot(1, botTypes.outgoingWebhook, ownerId)));
+  const botId = bot["user_id"] as number;
+  answerOf(await bench.ask(commands.direct([ownerId, botId], "hello")));
+  const max = limits.webhook_attempts_max;
+  const to = { actor: "webhook", botId, id: 1 } as const;
+  for (let attempt = 1; attempt <= max; attempt++) {
+    bench.realm.dispatcher.tell(command(to, "webhook.failed", { failure: nonsense, status: 0 }, null));
+    await bench.idle();
+    t.equal(bench.realm.view.row("webhookDeliveries", [botId, 1])?.attempts, attempt < max ? attempt : undefined);
+  }
+  t.equal(letters(bench), max);
+});
+
+t.test("[M6, D31] what a receiver has answered does not go out again, though the word of it dies", async (t) => {
+  const bench = await openFounded(t);
+  const bot = answerOf(await bench.ask(commands.createBot(1, botTypes.outgoingWebhook, ownerId)));
+  const botId = bot["user_id"] as number;
+  answerOf(await bench.ask(commands.direct([ownerId, botId], "hello")));
+  const to = { actor: "webhook", botId, id: 1 } as const;
+  bench.realm.dispatcher.tell(command(to, "webhook.answered", undefined as never, null));
+  await bench.idle();
+  t.equal(letters(bench), 1);
+  t.equal(bench.environment.count("webhookDeliveries"), 0);
+});
+
+t.test("[M6, D31] a mail whose failure dies is tried again; too often, it is given up", async (t) => {
   const bench = await openFounded(t);
   const id = await makeMail(bench);
   const gone: unknown[] = [];
-  const { dispatcher } = bench.realm;
+  const { dispatcher, view } = bench.realm;
   dispatcher.observers.observe("mails", (deltas) => gone.push(...deltas.filter(({ row }) => row === null)));
-  dispatcher.tell(command({ actor: "mail", id }, "mail.failed", undefined as never, null));
-  await bench.idle();
-  t.equal(bench.environment.count("deadLetters"), 1);
-  t.equal(bench.environment.count("mails"), 0);
+  const max = limits.mail_attempts_max;
+  for (let attempt = 1; attempt <= max; attempt++) {
+    t.equal(gone.length, 0);
+    dispatcher.tell(command({ actor: "mail", id }, "mail.failed", undefined as never, null));
+    await bench.idle();
+    t.equal(view.row("mails", id)?.attempts, attempt < max ? attempt : undefined);
+  }
+  t.equal(letters(bench), max);
   t.equal(gone.length, 1, "the courier sees it");
+});
+
+t.test("[M6, D31] a mail that somebody has is done with, though the word of it dies", async (t) => {
+  const bench = await openFounded(t);
+  const id = await makeMail(bench);
+  const { dispatcher, view } = bench.realm;
+  dispatcher.tell(command({ actor: "mail", id }, "mail.abandon", { isTaken: true }, null));
+  await bench.idle();
+  t.equal(view.row("mails", id), undefined);
 });
