@@ -5,7 +5,7 @@
  * slice comes. Of an older server's commands, which have no row yet, the first slice writes it.
  */
 import { limits } from "../../schemas/limits.ts";
-import type { ReadDepartureRecord } from "../../schemas/records/read-state.ts";
+import type { ReadDepartureRecord, ReadFloorRecord } from "../../schemas/records/read-state.ts";
 import type { RowOf } from "../../schemas/records.ts";
 import { ReadState } from "../../src/domain/read-state.ts";
 import type { View } from "../../src/domain/view.ts";
@@ -13,8 +13,9 @@ import type { ReadAnnouncement } from "../commands/read-state.ts";
 import { type Command, command } from "../commands.ts";
 import { done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { advancedFloor } from "./read-floors.ts";
 import { type Candidate, messageIn, rowsIn } from "./read-places.ts";
-import { flagEvents, nextMark, noteMarks, takeMark } from "./read-rows.ts";
+import { flagEvents, nextMark, noteMarks, putFloor, takeMark } from "./read-rows.ts";
 
 /** After the turn that asks for it. */
 export function announceLater(view: View, userId: number, announcement: ReadAnnouncement, afterMs = 0): Effect[] {
@@ -76,11 +77,26 @@ export function announceRead(_context: unknown, asked: Command<"read-state.annou
   const here = toldOfStayed(userId, states, stayed, keepsExceptions);
   const elsewhere = toldOfGone(view, userId, states, { gone, at: params.at, keepsExceptions });
   const told = [...here.told, ...elsewhere.told].sort((a, b) => a - b);
-  const onward =
-    next > params.upTo
+  const isLast = next > params.upTo;
+  const floor = isLast ? floorAfter(view, userId, params) : null;
+  return done({}, [
+    ...here.rows,
+    ...elsewhere.rows,
+    ...(floor === null ? [] : [putFloor("channel", params.place.channelId, userId, floor)]),
+    ...noteMarks(view, userId, { newest: Math.max(elsewhere.newestKept, floor?.upTo ?? 0) }),
+    ...flagEvents(userId, "add", "read", told),
+    ...(isLast
       ? finish(view, userId, params)
-      : announceLater(view, userId, { ...params, from: next }, limits.read_announcement_pause_ms);
-  return done({}, [...here.rows, ...elsewhere.rows, ...flagEvents(userId, "add", "read", told), ...onward]);
+      : announceLater(view, userId, { ...params, from: next }, limits.read_announcement_pause_ms)),
+  ]);
+}
+
+/** The channel's floor, which a mark of a topic leaves alone while somebody waits for it. */
+function floorAfter(view: View, userId: number, { place }: ReadAnnouncement): ReadFloorRecord | null {
+  const { channelId, conversationId } = place;
+  const state = new ReadState(view, userId);
+  if (conversationId === null || !state.holdsUnread({ id: conversationId, channelId, userIds: null })) return null;
+  return advancedFloor(view, channelId, state)?.floor ?? null;
 }
 
 interface Slice {
@@ -206,8 +222,18 @@ interface Departed {
   readonly keepsExceptions: boolean;
 }
 
+interface ToldOfGone extends Told {
+  /** The newest that has a row of its own now; 0: none. */
+  readonly newestKept: number;
+}
+
 /** The mark made them read before they left; if nothing says so where they are now, a row of its own does. */
-function toldOfGone(view: View, userId: number, { was, is }: States, { gone, at, keepsExceptions }: Departed): Told {
+function toldOfGone(
+  view: View,
+  userId: number,
+  { was, is }: States,
+  { gone, at, keepsExceptions }: Departed,
+): ToldOfGone {
   const told: number[] = [];
   const kept: number[] = [];
   const spent: Effect[] = [];
@@ -223,10 +249,10 @@ function toldOfGone(view: View, userId: number, { was, is }: States, { gone, at,
     else if (!keepsExceptions && exception?.isRead === false)
       spent.push(effects.remove("readExceptions", [userId, seen.id]));
   }
-  if (kept.length === 0) return { told, rows: spent };
+  if (kept.length === 0) return { told, rows: spent, newestKept: 0 };
   const read = { isRead: true, at: nextMark(view) };
   const rows = kept.map((id) => effects.put("readExceptions", [userId, id], read));
-  return { told, rows: [...spent, takeMark(view), ...rows, ...noteMarks(view, userId, { newest: Math.max(...kept) })] };
+  return { told, rows: [...spent, takeMark(view), ...rows], newestKept: Math.max(...kept) };
 }
 
 /** The last one of a channel takes the departures with it, before its own row: a crash in between leaves nothing behind. */

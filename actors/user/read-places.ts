@@ -3,12 +3,22 @@ import type { ReadPlace, Seen } from "../../src/domain/read-state.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { MarkedPlace } from "../commands/read-state.ts";
 
+/** Where the messages of a place are listed by id. */
+function listOf({ channelId, conversationId }: MarkedPlace) {
+  return conversationId === null
+    ? (["channelMessages", channelId] as const)
+    : (["conversationMessages", conversationId] as const);
+}
+
+/** Whether a place has `count` messages or more from an id on: what few there are may be looked at, so many are not opened. */
+export function hasMany(view: View, place: MarkedPlace, from: number, count: number): boolean {
+  const [table, id] = listOf(place);
+  return view.keys(table, { start: [id, from], end: [id + 1], limit: count }).length === count;
+}
+
 /** The id of the newest message of a place; 0: it is empty. */
 export function newestIn(view: View, place: MarkedPlace): number {
-  const [table, id] =
-    place.conversationId === null
-      ? (["channelMessages", place.channelId] as const)
-      : (["conversationMessages", place.conversationId] as const);
+  const [table, id] = listOf(place);
   const [last] = view.keys(table, { start: [id, Number.MAX_SAFE_INTEGER], end: [id], reverse: true, limit: 1 });
   return last?.[1] ?? 0;
 }

@@ -16,7 +16,7 @@ import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { announceLater, announceNow } from "./read-announcements.ts";
 import { advancedFloor } from "./read-floors.ts";
-import { type Candidate, messageIn, newestIn, rowsIn } from "./read-places.ts";
+import { type Candidate, hasMany, messageIn, newestIn, rowsIn } from "./read-places.ts";
 import { flagEvents, nextMark, noteMarks, putFloor, takeMark } from "./read-rows.ts";
 
 export function markTopicRead(_context: unknown, asked: Command<"read-state.mark-topic">, view: View): Outcome {
@@ -69,19 +69,21 @@ function markPlace(view: View, userId: number, place: MarkedPlace): Effect[] {
   const found = lookInline(view, userId, state, place, start);
   if (found !== null && found.length === 0) return [];
   const floor: ReadFloorRecord = { upTo, at: nextMark(view) };
+  const marked = [takeMark(view), putFloor(kind, id, userId, floor)];
+  if (found === null) {
+    const before = floorsOf(state, place);
+    const announcement = { place, before, at: nextMark(view), from: 0, start, upTo };
+    return [...marked, ...noteMarks(view, userId, { newest: upTo }), ...announceLater(view, userId, announcement)];
+  }
   const supposed = new ReadState(view, userId, { floors: [{ place: { kind, id }, floor }] });
   const advanced = kind === "channel" ? null : advancedFloor(view, place.channelId, supposed);
-  const marks = [
-    takeMark(view),
-    putFloor(kind, id, userId, floor),
+  return [
+    ...marked,
     ...(advanced === null ? [] : [putFloor("channel", place.channelId, userId, advanced.floor)]),
     ...noteMarks(view, userId, { newest: Math.max(upTo, advanced?.floor.upTo ?? 0) }),
+    ...spentExceptions(state, userId, found),
+    ...flagEvents(userId, "add", "read", found),
   ];
-  if (found !== null) {
-    return [...marks, ...spentExceptions(state, userId, found), ...flagEvents(userId, "add", "read", found)];
-  }
-  const before = floorsOf(state, place);
-  return [...marks, ...announceLater(view, userId, { place, before, at: nextMark(view), from: 0, start, upTo })];
 }
 
 /** Marks of single messages that say nothing any more. */
@@ -111,8 +113,8 @@ function lookInline(
 ): readonly number[] | null {
   const limit = limits.read_rows_inline_max;
   const marked = view.keys("readExceptions", { start: [userId], end: [userId, start + 1], limit });
+  if (marked.length === limit || hasMany(view, place, start + 1, limit)) return null;
   const rows = rowsIn(view, place, start + 1, limit);
-  if (marked.length === limit || rows.length === limit) return null;
   const older = marked.flatMap(([, id]) => messageIn(view, place, id) ?? []);
   const isUnread = ({ seen, conversation }: Candidate) => !state.isRead(seen, conversation);
   return [...older, ...rows].filter(isUnread).map(({ seen }) => seen.id);

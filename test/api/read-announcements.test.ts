@@ -6,6 +6,7 @@
 import t from "tap";
 import type { Command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
+import { floorKinds } from "../../schemas/records/read-state.ts";
 import { Client } from "../support/client.ts";
 import { createChannel, Follower, flood, outcome, personOf, realmOf, write } from "../support/conversation.ts";
 import { move, moved } from "../support/message-moves.ts";
@@ -248,3 +249,18 @@ t.test("[S3] one slice after the other takes departures away, however many there
   t.strictSame(rowsLeft(), [0, 0]);
   t.strictSame(await toldTo(follower), ids);
 });
+
+t.test(
+  "[architecture, Read state] when a mark of a topic is told, the channel's floor lies over what is read",
+  async (t) => {
+    const { reader, from, ids } = await scene();
+    const floor = () =>
+      realmOf(server).environment.get("readFloors", [floorKinds.channel, from, reader.userId])?.upTo ?? 0;
+    t.ok(floor() < (ids[0] ?? 0));
+    t.equal(await markTopic(reader, from), 200);
+    await goOn();
+    // What was looked at in one go of the walk: an unread message would have ended it.
+    t.ok(floor() >= (ids[limits.read_rows_inline_max - 2] ?? 0), `${floor()} of ${ids.at(-1)}`);
+    t.strictSame(await unreadOf(reader), []);
+  },
+);

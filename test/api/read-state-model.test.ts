@@ -335,12 +335,7 @@ t.test(
           const follower = followers[index];
           if (follower === undefined) continue;
           const mirror = new Mirror(follower.state, { includesSubscribers: true, isModern: false });
-          const end = await who.get("/events", {
-            queue_id: follower.state.queue_id,
-            last_event_id: follower.state.last_event_id,
-            dont_block: true,
-          });
-          mirror.apply(end.body.events);
+          mirror.apply(await follower.present());
           const state = new Mirror(fresh, { includesSubscribers: true, isModern: false }).picture();
           t.strictSame(mirror.picture()["flags"], state["flags"], `flags by events of ${names[index]}`);
         }

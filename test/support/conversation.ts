@@ -149,6 +149,15 @@ export class Follower {
     this.#last = this.events.at(-1)?.id ?? this.#last;
   }
 
+  /** All that is there already: one answer has a bounded number of events. */
+  async present(): Promise<readonly Event[]> {
+    for (let known = -1; known < this.events.length; ) {
+      known = this.events.length;
+      await this.#read(true);
+    }
+    return this.events;
+  }
+
   /** The first event that passes, past or future. */
   async until(test: (event: Event) => boolean): Promise<Event> {
     for (;;) {
