@@ -11,13 +11,14 @@ import {
   commands,
   generalId,
   makePeople,
-  type OpenRealm,
+  OpenRealm,
   openFounded,
   ownerId,
   rowsOf,
   SlowClock,
   startedAt,
 } from "../support/runtime.ts";
+import { crashesToAnswer } from "../support/turns.ts";
 
 const realm = { actor: "realm" } as const;
 
@@ -65,13 +66,23 @@ t.test(
     await founded.idle();
     for (const last of ["c", "a"]) {
       const bench = founded.crash(t, { clock: new SlowClock(startedAt) });
-      const both = ["b", last].map((topic) => bench.ask(editCommand(id, { topic, propagateMode: "change_all" })));
-      t.strictSame((await Promise.all(both)).map(codeOf), ["ok", "ok"]);
-      await bench.idle();
-      const names = rowsOf(bench.environment, "userTopics").map(({ topic }) => topic);
-      t.strictSame([...new Set(names)], [last], last);
-      // The writer follows it, too.
-      t.equal(names.length, people.length + 1);
+      const rename = (topic: string) => bench.ask(editCommand(id, { topic, propagateMode: "change_all" }));
+      const [first, second] = [rename("b"), rename(last)];
+      const { images, result } = await crashesToAnswer(t, bench, second);
+      t.strictSame([await first, result].map(codeOf), ["ok", "ok"]);
+      t.ok(images.length > 3, "it takes several turns");
+      for (const folder of [...images, bench.folder]) {
+        const opened = folder === bench.folder ? bench : new OpenRealm(t, { folder });
+        await opened.idle();
+        const name = rowsOf(opened.environment, "conversations").find(
+          ({ channelId }) => channelId === generalId,
+        )?.topic;
+        const names = rowsOf(opened.environment, "userTopics").map(({ topic }) => topic);
+        t.strictSame([...new Set(names)], [name], "after a crash at any turn, too");
+        // The writer follows it, too.
+        t.equal(names.length, people.length + 1);
+      }
+      t.equal(rowsOf(bench.environment, "topicNames").length, 1);
     }
   },
 );
