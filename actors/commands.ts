@@ -18,6 +18,7 @@ import type {
   SubscribeRequest,
   SubscriptionSetting,
   SubscriptionsUpdate,
+  TopicEnd,
   TopicMove,
   UserTopicChange,
 } from "./commands/channels.ts";
@@ -198,6 +199,7 @@ export interface CommandParams
   "default-channels.set": { readonly channelId: number; readonly isDefault: boolean };
   "user-topics.set": UserTopicChange;
   "user-topics.move": TopicMove;
+  "user-topics.end": TopicEnd;
   /** `isMove`: clients saw no message come that would be the first. */
   "channel.find-first-message": { readonly channelId: number };
   "presence.persist": { readonly rows: readonly unknown[] };

@@ -16,7 +16,12 @@ import { realmMachine, realmMachineVersion } from "./realm/machine.ts";
 import { initialRetention, retentionMachine, retentionMachineVersion } from "./retention/machine.ts";
 import { contextOf, conversationIdOf, emptyContext, rowOf } from "./topic/context.ts";
 import { type TopicContext, topicMachine, topicMachineVersion } from "./topic/machine.ts";
-import { topicDeletionMachine, topicDeletionMachineVersion } from "./topic-deletion/machine.ts";
+import {
+  initialTopicDeletion,
+  type TopicDeletionContext,
+  topicDeletionMachine,
+  topicDeletionMachineVersion,
+} from "./topic-deletion/machine.ts";
 import { typingMachine } from "./typing/machine.ts";
 import { userMachine, userMachineVersion } from "./user/machine.ts";
 import { webhookMachine } from "./webhook/machine.ts";
@@ -179,10 +184,8 @@ export const actorKinds: Readonly<Record<Address["actor"], ActorKind>> = {
     topicDeletionMachine,
     topicDeletionMachineVersion,
     (to: AddressOf<"topic-deletion">) => `topic-deletion:${to.channelId}:${fold(to.topic)}`,
-    {
-      state: "idle",
-      context: { conversationId: null, highWaterId: 0, actingUserId: 0, waiters: [], boot: 0, hasMore: false },
-    },
+    { state: "idle", context: initialTopicDeletion },
+    { 1: (context) => ({ ...(context as Omit<TopicDeletionContext, "newestId">), newestId: 0 }) },
   ),
   retention: snapshotKind(retentionMachine, retentionMachineVersion, () => "retention", {
     state: "idle",

@@ -135,6 +135,8 @@ export const limits = {
   whole_subscriber_list_max: 250,
   subscribers_active_days: 14,
   direct_recipients_max: 200,
+  /** As text: addresses with commas between them. */
+  direct_recipients_code_points_max: 40_000,
   group_members_max: 20_000,
   /** Named ones, deactivated ones counted. */
   user_groups_per_realm_max: 10_000,
@@ -209,6 +211,7 @@ export const limits = {
   counter_lease_positions: 100_000,
 
   // Search (architecture, Search)
+  search_operand_code_points_max: 1000,
   search_word_characters_max: 40,
   search_segment_messages: 128,
   search_segments_merged: 8,

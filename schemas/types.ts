@@ -67,7 +67,7 @@ export function nullable<T extends TSchema>(schema: T) {
 export const Recipient = Type.Union(
   [
     Id,
-    Type.String({ maxLength: 40_000 }),
+    Type.String({ maxLength: limits.direct_recipients_code_points_max }),
     Type.Array(Type.Union([Id, Type.String({ maxLength: limits.email_code_points_max })]), {
       maxItems: limits.direct_recipients_max,
     }),
@@ -75,13 +75,16 @@ export const Recipient = Type.Union(
   { wire: "json-or-text", invalid: "Invalid data type for recipients" },
 );
 
+/** As long as the longest, which names the people of a direct conversation. */
+const Operand = Type.String({ maxLength: limits.direct_recipients_code_points_max });
+
 /** One term of a narrow: an object, or the older pair form (behaviour of the public API). */
 export const NarrowTerm = Type.Union([
   Type.Object({
     operator: Type.String({ maxLength: 40 }),
-    operand: Type.Union([Type.String({ maxLength: 1000 }), Id, Ids]),
+    operand: Type.Union([Operand, Type.Integer(), Ids]),
     negated: Type.Optional(Type.Boolean()),
   }),
-  Type.Array(Type.String({ maxLength: 1000 }), { minItems: 2, maxItems: 2 }),
+  Type.Array(Operand, { minItems: 2, maxItems: 2 }),
 ]);
 export const Narrow = Type.Array(NarrowTerm, { maxItems: limits.narrow_terms_max });

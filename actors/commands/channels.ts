@@ -118,6 +118,16 @@ export interface TopicMove {
   readonly afterUserId: number;
 }
 
+/** What is left to end of people's policies for a topic that was deleted. */
+export interface TopicEnd {
+  readonly place: TopicPlace;
+  /** The oldest and the newest message that went: whose reader knew the topic. */
+  readonly messageIds: readonly number[];
+  /** When the last message went, in milliseconds: a policy that was set later is for another topic of this name. */
+  readonly at: number;
+  readonly afterUserId: number;
+}
+
 /** Which channels were active at one time and are not at a later one, both in milliseconds, is being told. */
 export interface InactivityLook {
   readonly since: number;

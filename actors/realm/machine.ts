@@ -41,7 +41,7 @@ import { changeRealmSettings } from "./realm-settings.ts";
 import { changeSettingsDefaults } from "./settings-defaults.ts";
 import { addSubscriptions, removeSubscriptions, updateSubscriptions } from "./subscriptions.ts";
 import { deactivateSelf, deactivateUser, reactivateUser } from "./user-deactivation.ts";
-import { continueTopicMove } from "./user-topics.ts";
+import { continueTopicEnd, continueTopicMove } from "./user-topics.ts";
 import { grantEmailChanges, updateUser } from "./user-updates.ts";
 import { createUser } from "./users.ts";
 import { endWaitingPeriods } from "./waiting-period.ts";
@@ -107,6 +107,7 @@ export const realmMachine = setup({
         "subscriptions.update": { actions: decide(updateSubscriptions) },
         "default-channels.set": { actions: decide(setDefaultChannel) },
         "user-topics.move": { actions: decide(continueTopicMove) },
+        "user-topics.end": { actions: decide(continueTopicEnd) },
         "attachments.recount": { actions: decide(lookAtAttachments) },
         "attachment.expire": { actions: decide(expireAttachment) },
         "emoji.add": { actions: decide(addEmoji) },

@@ -1,11 +1,12 @@
 /**
- * Policies go along with a topic that moves as a whole, by a rename or into another channel (public API: update-message). They are
- * carried in slices, so that a topic which thousands follow makes no long turn: those who had a policy for the target first,
- * those of the source after them. All of them go before anything else is decided: they are found by the topics' names.
+ * Policies go along with a topic that moves as a whole, by a rename or into another channel (public API: update-message), and end
+ * with one that is deleted (behaviour 7). Both in slices, so that a topic which thousands follow makes no long turn; of a move,
+ * those who had a policy for the target first, those of the source after them. All of them go before anything else is decided:
+ * they are found by the topics' names.
  */
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
-import { hasContentAccess } from "../../src/domain/permissions.ts";
+import { canReadChannelMessage, hasContentAccess } from "../../src/domain/permissions.ts";
 import {
   mergedPolicy,
   type TopicPolicy,
@@ -14,7 +15,7 @@ import {
   visibilityPolicy,
 } from "../../src/domain/user-topics.ts";
 import type { View } from "../../src/domain/view.ts";
-import { type Command, command, type TopicMove } from "../commands.ts";
+import { type Command, command, type TopicEnd, type TopicMove } from "../commands.ts";
 import { done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { mutedTopicsEvent, type TopicPlace, topicPolicyRows, userTopicEvent } from "../user/user-topics.ts";
@@ -52,6 +53,40 @@ function sliceEffects(view: View, move: TopicMove): Effect[] {
 function nextSlice(move: TopicMove, lastId: number | undefined): TopicMove | null {
   if (lastId !== undefined) return { ...move, afterUserId: lastId };
   return move.phase === "target" ? { ...move, phase: "source", afterUserId: 0 } : null;
+}
+
+/**
+ * A topic was deleted, all of it: the first slice at once, the rest by commands of its own. Who could read nothing of it learns
+ * nothing of its end (S1), and keeps what they set for the name.
+ */
+export function endUserTopics(view: View, end: Omit<TopicEnd, "afterUserId">): Effect[] {
+  return endEffects(view, { ...end, afterUserId: 0 });
+}
+
+/** One more slice. */
+export function continueTopicEnd(_context: unknown, asked: Command<"user-topics.end">, view: View): Outcome {
+  return done({}, endEffects(view, asked.params));
+}
+
+function endEffects(view: View, end: TopicEnd): Effect[] {
+  const { place, messageIds, at, afterUserId } = end;
+  const channel = view.channels.get(place.channelId);
+  if (channel === undefined) return [];
+  const limit = limits.user_topics_per_command_max;
+  const holders = topicHolders(view, place.channelId, place.topic, { afterUserId, limit });
+  const changes: Changes = { rows: [], left: new Map(), reached: new Map(), muting: new Set() };
+  for (const { userId, policy } of holders) {
+    const user = view.users.get(userId);
+    const changedAt = view.row("userTopics", [userId, place.channelId, fold(place.topic)])?.changedAt ?? 0;
+    if (user === undefined || changedAt > at) continue;
+    if (!messageIds.some((id) => canReadChannelMessage(view, user, channel, id))) continue;
+    leave(view, changes, { userId, place, policy });
+  }
+  const all = effectsOf(view, changes, place);
+  const last = holders.length === limit ? holders.at(-1) : undefined;
+  if (last === undefined) return all;
+  const next = { ...end, afterUserId: last.userId };
+  return [...all, effects.goOn(command({ actor: "realm" }, "user-topics.end", next, null))];
 }
 
 interface Changes {

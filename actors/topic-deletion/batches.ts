@@ -8,6 +8,7 @@ import type { View } from "../../src/domain/view.ts";
 import { type Address, type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
+import { endUserTopics } from "../realm/user-topics.ts";
 import { type Doomed, removeMessages } from "../topic/message-removal.ts";
 import type { TopicDeletionContext, Waiter } from "./machine.ts";
 
@@ -32,10 +33,14 @@ export function requestDeletion(
   if (living.length >= limits.topic_deletion_waiters_max) return refuse.overloaded();
   const waiters: Waiter[] =
     asked.ticket === null ? [...living] : [...living, { ticket: asked.ticket, deadline: asked.params.deadline }];
+  const highWaterId = view.counter("message");
+  const isRepeated = context.hasMore && context.conversationId === named.id;
+  const newestId = isRepeated ? context.newestId : (newestMessages(view, named.id, highWaterId, 1)[0]?.id ?? 0);
   // Told even while a deletion runs: should its chain have died (M6), this request revives it; an extra turn is harmless.
   return done(null, [effects.tell(command(target, "topic-deletion.continue", {}, null))], {
     conversationId: named.id,
-    highWaterId: view.counter("message"),
+    highWaterId,
+    newestId,
     actingUserId: caller.id,
     waiters,
     boot,
@@ -64,7 +69,7 @@ export function continueDeletion(
   const batch = isBeingMoved ? [] : newest.slice(0, size);
   const hasMore = newest.length > batch.length;
   const all = batch.length === 0 ? [] : batchEffects(view, context, channel, target.topic, batch);
-  if (!hasMore) return complete(context, all);
+  if (!hasMore) return complete(context, [...all, ...policyEnds(view, context, target, batch)]);
   const patient = context.waiters.filter((waiter) => waiter.deadline > view.now);
   const expired = context.waiters.filter((waiter) => waiter.deadline <= view.now);
   const onward = patient.length > 0 ? [effects.tell(command(target, "topic-deletion.continue", {}, null))] : [];
@@ -81,6 +86,16 @@ function hasAnotherName(view: View, { channelId, topic }: Target, conversationId
 function complete(context: TopicDeletionContext, all: readonly Effect[]): Outcome<TopicDeletionContext> {
   const replies = context.waiters.map((waiter) => effects.reply(waiter.ticket, { complete: true }));
   return done({}, [...all, ...replies], { waiters: [], hasMore: false, conversationId: null });
+}
+
+/** With the last message the topic is gone, and with it what people thought of it (behaviour 7); a later post keeps both (D29). */
+function policyEnds(view: View, context: TopicDeletionContext, place: Target, batch: readonly Doomed[]): Effect[] {
+  const oldest = batch.at(-1);
+  const [remaining] = newestMessages(view, context.conversationId ?? 0, Number.MAX_SAFE_INTEGER, 1);
+  if (oldest === undefined || remaining?.id !== batch[0]?.id) return [];
+  const { channelId, topic } = place;
+  const messageIds = [oldest.id, context.newestId];
+  return endUserTopics(view, { place: { channelId, topic }, messageIds, at: view.now });
 }
 
 /** A batch died (M6): whoever waits learns that messages are left, and may repeat the request. */

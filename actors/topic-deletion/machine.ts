@@ -23,6 +23,8 @@ export interface TopicDeletionContext {
   readonly conversationId: number | null;
   /** Messages up to this id go; a later post keeps the topic (D29). */
   readonly highWaterId: number;
+  /** The newest message that went, or will: who received it knew the topic. 0: nobody knows, from snapshots of version 1. */
+  readonly newestId: number;
   readonly actingUserId: number;
   /** Requests that wait, valid in this `boot` of the realm only. */
   readonly waiters: readonly Waiter[];
@@ -30,7 +32,17 @@ export interface TopicDeletionContext {
   readonly hasMore: boolean;
 }
 
-export const topicDeletionMachineVersion = 1;
+export const topicDeletionMachineVersion = 2;
+
+export const initialTopicDeletion: TopicDeletionContext = {
+  conversationId: null,
+  highWaterId: 0,
+  newestId: 0,
+  actingUserId: 0,
+  waiters: [],
+  boot: 0,
+  hasMore: false,
+};
 
 const isDeleting = ({ context }: { context: TopicDeletionContext }) => context.hasMore && context.waiters.length > 0;
 const isParked = ({ context }: { context: TopicDeletionContext }) => context.hasMore && context.waiters.length === 0;
@@ -42,7 +54,7 @@ export const topicDeletionMachine = setup({
   types: { context: {} as TopicDeletionContext, events: {} as CommandEvent, emitted: {} as Emitted },
 }).createMachine({
   id: "topic-deletion",
-  context: { conversationId: null, highWaterId: 0, actingUserId: 0, waiters: [], boot: 0, hasMore: false },
+  context: initialTopicDeletion,
   initial: "idle",
   on: {
     "topic-deletion.request": { actions: decide(requestDeletion) },

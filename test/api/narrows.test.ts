@@ -5,7 +5,7 @@
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";
-import { createChannel, outcome, personOf, refusal } from "../support/conversation.ts";
+import { createChannel, crowd, outcome, personOf, refusal } from "../support/conversation.ts";
 import { startPeopledServer } from "../support/peopled-server.ts";
 import { Socket } from "../support/socket.ts";
 
@@ -162,6 +162,10 @@ t.test("[behaviour 5.3] what cannot be understood is BAD_NARROW with its descrip
     [[{ operator: "id", operand: "one" }], "Invalid message ID"],
     [[{ operator: "id", operand: "" }], "Invalid message ID"],
     [[{ operator: "id", operand: "1e3" }], "Invalid message ID"],
+    [[{ operator: "id", operand: -3 }], "Invalid message ID"],
+    [[{ operator: "near", operand: -3 }], "Invalid message ID"],
+    [[{ operator: "channel", operand: -3 }], "unknown channel -3"],
+    [[{ operator: "sender", operand: -3 }], "unknown user -3"],
     [
       [
         { operator: "channel", operand: "alpha" },
@@ -294,4 +298,33 @@ t.test("[spec 2.4] shared history: who joins a private channel reads what was wr
   t.strictSame(await found(dora, [{ operator: "channel", operand: "shared" }]), ["early", "late"]);
   t.strictSame((await dora.get(`/messages/${id}`)).body.message.flags, ["read", "historical"]);
   t.strictSame(await found(dora, [{ operator: "topic", operand: "t" }]), ["late"], "received only the later one");
+});
+
+/** Stars what a narrow finds: by POST, so that the narrow may be longer than a request's head. */
+function starFound(by: Client, narrow: readonly Term[]) {
+  const range = { anchor: "newest", num_before: 1000, num_after: 0 };
+  return by.post("/messages/flags/narrow", { ...range, narrow, op: "add", flag: "starred" });
+}
+
+t.test(
+  "[behaviour 5.3] a direct conversation is found by the addresses of its people, however many they are",
+  async (t) => {
+    const ids = await crowd(server, "participant", limits.direct_recipients_max - 1);
+    const { body: sent } = await anna.post("/messages", { type: "direct", to: ids, content: "everybody" });
+    const addresses = ids.map((_, index) => `participant${index}@example.com`).join(",");
+    for (const term of [{ operator: "dm", operand: addresses }, ["pm-with", addresses] as const]) {
+      const { body } = await starFound(anna, [term]);
+      t.match(body, { processed_count: 1, first_processed_id: sent.id });
+    }
+  },
+);
+
+t.test("[S3] what is searched for has at most search_operand_code_points_max code points", async (t) => {
+  const max = limits.search_operand_code_points_max;
+  const desc = `search operand is too long (limit: ${max} characters)`;
+  t.match(await starFound(anna, [["search", "😀".repeat(max)]]), { status: 200 });
+  t.strictSame(
+    outcome(await starFound(anna, [["search", "😀".repeat(max + 1)]])),
+    refusal(`Invalid narrow operator: ${desc}`, "BAD_NARROW", 400, { desc }),
+  );
 });

@@ -145,6 +145,75 @@ t.test("[S1] protected history: who joined later is told of no message from befo
   t.strictSame(goneIds(witness).slice(2), [...before, ...after]);
 });
 
+/** What somebody has set, as a fresh client is told it. */
+async function policiesOf(client: Client): Promise<[number, string, number][]> {
+  const state = await client.register({ fetch_event_types: ["user_topic"] });
+  const entries = state["user_topics"] as { stream_id: number; topic_name: string; visibility_policy: number }[];
+  return entries.map((entry) => [entry.stream_id, entry.topic_name, entry.visibility_policy]);
+}
+
+function think(client: Client, channelId: number, topic: string, policy: number) {
+  return client.post("/user_topics", { stream_id: channelId, topic, visibility_policy: policy });
+}
+
+t.test(
+  "[behaviour 7] on completion people's policies for the topic are reset, in events after the deletion's",
+  async (t) => {
+    const mutes = await personOf(server, "mutes");
+    const follows = await personOf(server, "follows");
+    const id = await createChannel(owner, "policies", [owner, member, mutes, follows]);
+    await fill(owner, id, "Plans", batch + 1);
+    for (const topic of ["plans", "plans b"]) await think(mutes, id, topic, 1);
+    await think(follows, id, "PLANS", 3);
+    const wanted = { event_types: ["message", "delete_message", "user_topic"], ...bulk };
+    const people = await Promise.all([mutes, follows, member].map((client) => Follower.of(client, wanted)));
+    const older = await Follower.of(mutes, { event_types: ["message", "muted_topics"] });
+    await remove(administrator, id, "plans");
+    for (const follower of [...people, older]) await follower.settled();
+    const told = people.map((follower) =>
+      follower.events.map((event) => [
+        event.type,
+        event.topic_name ?? event.message_ids.length,
+        event.visibility_policy,
+      ]),
+    );
+    const deleted = [
+      ["delete_message", batch, undefined],
+      ["delete_message", 1, undefined],
+    ];
+    // By the spelling that each one's clients know.
+    t.strictSame(told, [[...deleted, ["user_topic", "plans", 0]], [...deleted, ["user_topic", "PLANS", 0]], deleted]);
+    t.match(older.ofType("muted_topics"), [{ muted_topics: [["policies", "plans b", Number]] }]);
+    t.strictSame(await policiesOf(mutes), [[id, "plans b", 1]]);
+    t.strictSame(await policiesOf(follows), []);
+  },
+);
+
+t.test("[S1, behaviour 7] protected history: only policies of those who lost messages are reset", async (t) => {
+  const early = await personOf(server, "early");
+  const between = await personOf(server, "between");
+  const late = await personOf(server, "lately");
+  const gone = await personOf(server, "gone");
+  const id = await createChannel(owner, "private policies", [owner, early, gone], { invite_only: true });
+  const invite = (client: Client) =>
+    owner.post("/users/me/subscriptions", {
+      subscriptions: [{ name: "private policies" }],
+      principals: [client.userId],
+    });
+  await fill(owner, id, "t", batch + 1);
+  await invite(between);
+  await fill(owner, id, "t", batch + 1);
+  await invite(late);
+  for (const client of [early, between, late, gone]) await think(client, id, "t", 3);
+  await gone.delete("/users/me/subscriptions", { subscriptions: ["private policies"] });
+  const follower = await Follower.of(late);
+  await remove(owner, id, "t");
+  await follower.settled();
+  t.strictSame(follower.ofType("user_topic"), []);
+  const left = await Promise.all([early, between, late, gone].map(policiesOf));
+  t.strictSame(left, [[], [], [[id, "t", 3]], [[id, "t", 3]]]);
+});
+
 t.test("[spec 2.9] the empty topic is named for clients that do not know it", async (t) => {
   const id = await createChannel(owner, "unnamed", [owner]);
   await owner.say(id, "", "x");

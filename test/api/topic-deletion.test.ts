@@ -43,6 +43,16 @@ function fill(by: Client, channelId: number, topic: string, count: number): Prom
   return Promise.all(Array.from({ length: count }, (_, index) => by.say(channelId, topic, `number ${index}`)));
 }
 
+function follow(client: Client, channelId: number, topic: string) {
+  return client.post("/user_topics", { stream_id: channelId, topic, visibility_policy: 3 });
+}
+
+async function policiesIn(client: Client, channelId: number): Promise<number[]> {
+  const { user_topics: all } = await client.register({ fetch_event_types: ["user_topic"] });
+  const entries = all as { stream_id: number; visibility_policy: number }[];
+  return entries.filter((entry) => entry.stream_id === channelId).map((entry) => entry.visibility_policy);
+}
+
 const complete = success({ complete: true });
 const incomplete = success({ complete: false });
 const mustBeAdministrator = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
@@ -192,6 +202,7 @@ t.test(
   async (t) => {
     const id = await createChannel(owner, "busy", [owner]);
     await fill(owner, id, "t", 2 * batch + 1);
+    await follow(member, id, "t");
     const order = await raceDeletionAndPost(server, id, "t");
     t.strictSame(order, ["post", "deletion"], "the post got in between the batches");
     const left = await topicIds(owner, id, "t");
@@ -199,8 +210,22 @@ t.test(
     const { body } = await owner.get(`/messages/${left[0]}`);
     t.equal(body.raw_content, "meanwhile");
     t.equal((await channelSeenBy(owner, id)).first_message_id, left[0]);
+    t.strictSame(await policiesIn(member, id), [3], "what people think of it is kept, too");
   },
 );
+
+t.test("[architecture] a deletion that an older version of this program left half done goes on", async (t) => {
+  const id = await createChannel(owner, "older", [owner]);
+  const ids = await fill(owner, id, "t", 2);
+  await follow(owner, id, "t");
+  const [named] = realmOf(server).view.rows("topicNames", { start: [id], end: [id + 1], limit: 1 });
+  const deletion = { conversationId: named?.row.id ?? 0, highWaterId: Math.max(...ids), actingUserId: owner.userId };
+  const context = { ...deletion, waiters: [], boot: 0, hasMore: true };
+  write(server, "snapshots", `topic-deletion:${id}:t`, { version: 1, state: "parked", context });
+  t.strictSame(outcome(await remove(owner, id, "t")), complete);
+  t.strictSame(await topicIds(owner, id, "t"), []);
+  t.strictSame(await policiesIn(owner, id), []);
+});
 
 /** Both commands in one tick, in this order. @returns who was answered first */
 async function raceDeletionAndPost({ owner }: TestServer, channelId: number, topic: string): Promise<string[]> {

@@ -144,4 +144,14 @@ t.test("[architecture] a move that concerns more people than a command takes goe
   t.ok(ids.every((userId) => JSON.stringify(names(userId)) === JSON.stringify([[userId, id, "b"]])));
   t.equal(view.keys("topicPolicies", { start: [id, "a"], end: [id, "b"], limit: 9 }).length, 0);
   t.equal(view.keys("topicPolicies", { start: [id, "b"], end: [id, "c"], limit: 9999 }).length, ids.length);
+
+  // As does the end of a topic; who joins in again meanwhile is not forgotten.
+  const [last = 0, at] = [ids.at(-1), view.now];
+  writeMany(own, "userTopics", [[[last, id, "b"], { topic: "b", visibilityPolicy: 3, changedAt: at + 1 }]]);
+  const end = { place: { channelId: id, topic: "b" }, messageIds: [1], at, afterUserId: 0 };
+  await realmOf(own).dispatcher.ask(command({ actor: "realm" }, "user-topics.end", end, null));
+  await realmOf(own).dispatcher.idle();
+  const holders = ids.filter((userId) => names(userId).length > 0);
+  t.strictSame(holders, [last]);
+  t.strictSame(view.keys("topicPolicies", { start: [id, "b"], end: [id, "c"], limit: 9 }), [[id, "b", last]]);
 });

@@ -109,6 +109,7 @@ export const placeDraws = {
   "default-channels.set": null,
   "user-topics.set": null,
   "user-topics.move": null,
+  "user-topics.end": null,
   "group.create": null,
   "group.update": (world) => {
     const change = { name: world.random.chance(0.3) ? world.name() : null, description: world.maybe(world.name()) };

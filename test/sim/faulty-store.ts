@@ -49,6 +49,10 @@ export class FaultyStore extends StoreTap {
     return this.#isDown;
   }
 
+  kill(): void {
+    this.#isDown = true;
+  }
+
   override write(prepared: PreparedWrite): void {
     this.#countRow();
     super.write(prepared);

@@ -207,9 +207,10 @@ export class Machine {
     }
   }
 
-  /** The plug is pulled. */
+  /** The plug is pulled: what else was due in this pass of the loop does not reach the disk any more. */
   kill(): void {
     this.#isDown = true;
+    this.#faulty?.kill();
   }
 
   /** Stops as an operator would have it. */

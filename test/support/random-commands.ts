@@ -120,6 +120,11 @@ const durable: fc.Arbitrary<Command> = fc.oneof(
     const params = { ...places, isMerge, phase: "target" as const, afterUserId: 0 };
     return command({ actor: "realm" }, "user-topics.move", params, null);
   }),
+  fc.tuple(channelId, topic, fc.nat(40)).map(([channel, name, messageId]) => {
+    const place = { channelId: channel, topic: name };
+    const params = { place, messageIds: [messageId], at: Number.MAX_SAFE_INTEGER, afterUserId: 0 };
+    return command({ actor: "realm" }, "user-topics.end", params, null);
+  }),
   fc.tuple(userId, queueId).map((args) => commands.register(...args)),
   fc
     .tuple(userId, queueId)

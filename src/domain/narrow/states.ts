@@ -1,5 +1,6 @@
 /** Narrow terms about a message itself and what it is to the reader: sender, is, has, id, near, search (behaviour 5.3). */
 import { refuse } from "../../../schemas/errors.ts";
+import { limits } from "../../../schemas/limits.ts";
 import { hasTrait } from "../../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord, UserRecord } from "../../../schemas/records.ts";
 import { lookUp } from "../look-up.ts";
@@ -8,6 +9,7 @@ import { isMember } from "../permissions.ts";
 import { isReceived, ReadState } from "../read-state.ts";
 import { matchesSearch, readSearch } from "../search/query.ts";
 import { terms } from "../search/terms.ts";
+import { codePoints } from "../text.ts";
 import { renderedFor } from "../unknown-people.ts";
 import { topicPolicies, visibilityPolicy } from "../user-topics.ts";
 import type { View } from "../view.ts";
@@ -189,6 +191,8 @@ const search: OperatorReader = (reading, { operand, negated }) => {
   const { view, reader } = reading;
   const text = String(operand);
   if (text.trim() === "") return refuse.badNarrow("search operand cannot be blank");
+  const max = limits.search_operand_code_points_max;
+  if (codePoints(text) > max) return refuse.badNarrow(`search operand is too long (limit: ${max} characters)`);
   const query = readSearch(text);
   if (!negated) reading.searches.push(query);
   return ({ message, conversation }) =>
