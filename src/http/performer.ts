@@ -7,7 +7,16 @@ import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { isAdministrator, isGuest } from "../domain/permissions.ts";
 import { concealer } from "../domain/unknown-people.ts";
-import type { Binding, DraftedFile, Handled, Perform, Performed, RawCall, UploadedFile } from "../runtime/calls.ts";
+import type {
+  Binding,
+  Call,
+  DraftedFile,
+  Handled,
+  Perform,
+  Performed,
+  RawCall,
+  UploadedFile,
+} from "../runtime/calls.ts";
 import { bodyOf, challenge, headersOf, type IdempotencyClaim, ok, statusOf } from "../runtime/entry.ts";
 import { refuseWriteOnly } from "./authentication.ts";
 import { compileParameters, type ParameterReader, type ParsedParams } from "./parameters.ts";
@@ -178,8 +187,24 @@ function run(
   { parsed, files, drafts, claim, headers }: Prepared,
   options: PerformerOptions,
 ): Performed | Promise<Performed> {
-  const give = (handled: Handled) =>
-    performed(concealed(call, handled), { ignored: parsed.ignored, headers, ifNoneMatch: call.ifNoneMatch });
+  const asked: Call = {
+    realm: call.realm,
+    caller: "caller" in call.credentials ? call.credentials.caller : null,
+    keyHash: "caller" in call.credentials ? call.credentials.keyHash : null,
+    params: parsed.params,
+    files,
+    drafts,
+    client: call.client,
+    siteUrl: call.siteUrl,
+    userAgent: call.userAgent,
+    address: call.address,
+    claim,
+    onAbort: call.onAbort,
+  };
+  const give = (handled: Handled) => {
+    const told = route.tell === null ? handled : route.tell(asked, handled);
+    return performed(concealed(call, told), { ignored: parsed.ignored, headers, ifNoneMatch: call.ifNoneMatch });
+  };
   const fail = (error: unknown) => {
     options.reportBug(error, route.endpoint.operationId);
     return refused(refuse.internalError(), headers);
@@ -188,20 +213,7 @@ function run(
   const kept = claim === null ? null : call.realm.dispatcher.claims.kept(claim, call.realm.view.now);
   if (kept !== null) return give(kept);
   try {
-    const handled = route.handler({
-      realm: call.realm,
-      caller: "caller" in call.credentials ? call.credentials.caller : null,
-      keyHash: "caller" in call.credentials ? call.credentials.keyHash : null,
-      params: parsed.params,
-      files,
-      drafts,
-      client: call.client,
-      siteUrl: call.siteUrl,
-      userAgent: call.userAgent,
-      address: call.address,
-      claim,
-      onAbort: call.onAbort,
-    });
+    const handled = route.handler(asked);
     return handled instanceof Promise ? handled.then(give, fail) : give(handled);
   } catch (error) {
     return fail(error);

@@ -89,17 +89,23 @@ export interface Call<P = unknown> {
 
 export type Handler<P = unknown> = (call: Call<P>) => Handled | Promise<Handled>;
 
+/** What a caller is told of an answer, where what is kept under an Idempotency-Key must not say it (S2): of the first and of a kept one. */
+export type Telling<P = unknown> = (call: Call<P>, answer: Handled) => Handled;
+
 export interface Binding {
   readonly endpoint: Endpoint;
   readonly handler: Handler;
+  /** null: the answer as it is. */
+  readonly tell: Telling | null;
 }
 
 /** Binds a handler to its operation, with the parameters that the declaration says. */
 export function bind<P extends TProperties, R extends TProperties>(
   endpoint: Endpoint<P, R>,
   handler: Handler<Static<TObject<P>>>,
+  tell: Telling<Static<TObject<P>>> | null = null,
 ): Binding {
-  return { endpoint: endpoint as unknown as Endpoint, handler: handler as Handler };
+  return { endpoint: endpoint as unknown as Endpoint, handler: handler as Handler, tell: tell as Telling | null };
 }
 
 /** The caller of an operation that demands one. The performer guarantees it. */

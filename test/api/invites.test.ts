@@ -307,6 +307,7 @@ t.test("[house] what is refused writes nothing and is told to nobody", async (t)
 t.test("[D25] the repetition of a request gets the link of the first", async (t) => {
   const headers = { "Idempotency-Key": "once" };
   const [first, second] = [await owner.post(path, {}, headers), await owner.post(path, {}, headers)];
+  t.match(first.body.invite_link, /\/join\/\w+\/$/);
   t.equal(first.body.invite_link, second.body.invite_link);
   t.equal((await visit(first.body.invite_link)).status, 200);
 });

@@ -13,7 +13,7 @@ import {
 } from "../../../schemas/invites.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { managedInvites } from "../../queries/invites.ts";
-import { bind, type Call, callerOf } from "../../runtime/calls.ts";
+import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
 import { hashApiKey } from "../authentication.ts";
 import { joinLink } from "../join.ts";
@@ -27,18 +27,17 @@ export interface InviteRouteTools {
 
 export function inviteRoutes({ validityMinutes }: InviteRouteTools) {
   return [
-    bind(createInviteLink, async (call) => {
-      const site = originOf(call.siteUrl);
-      if (site === null) return refuse.badRequest("Invalid host");
-      const key = newApiKey();
-      const params = { ...offerOf(call.params, validityMinutes), key, keyHash: hashApiKey(key) };
-      const asked = command({ actor: "realm" }, "invitation.create", params, callerOf(call).id);
-      // What is kept under an Idempotency-Key is the id: a repeat gets the link that the first request made.
-      const made = await call.realm.dispatcher.ask(asked, call.claim);
-      if (made.kind === "refused") return made;
-      const kept = call.realm.view.row("invitationLinks", Number(made.answer["id"]));
-      return ok({ invite_link: joinLink(site, kept?.key ?? key) });
-    }),
+    bind(
+      createInviteLink,
+      (call) => {
+        if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
+        const key = newApiKey();
+        const params = { ...offerOf(call.params, validityMinutes), key, keyHash: hashApiKey(key) };
+        const asked = command({ actor: "realm" }, "invitation.create", params, callerOf(call).id);
+        return call.realm.dispatcher.ask(asked, call.claim);
+      },
+      linkOf,
+    ),
 
     bind(sendInvites, (call) => {
       const site = originOf(call.siteUrl);
@@ -71,6 +70,15 @@ export function inviteRoutes({ validityMinutes }: InviteRouteTools) {
       return call.realm.dispatcher.ask(asked, call.claim);
     }),
   ];
+}
+
+/** What is kept under an Idempotency-Key is the id: a repeat gets the link that the first request made, as long as there is one. */
+function linkOf({ realm, siteUrl }: Call, made: Handled): Handled {
+  if (made.kind !== "ok") return made;
+  const link = realm.view.row("invitationLinks", Number(made.answer["id"]));
+  return link === undefined
+    ? refuse.badRequest("No such invitation")
+    : ok({ invite_link: joinLink(originOf(siteUrl) ?? "", link.key) });
 }
 
 function revoke(call: Call<{ readonly invite_id: number }>, isLink: boolean) {
