@@ -208,7 +208,8 @@ export interface CommandParams
     readonly counts: readonly { readonly day: number; readonly userId: number; readonly reports: number }[];
   };
   /** `login`: the key is for somebody who logs in just now. */
-  "user.api-key.add": { readonly hash: string; readonly login?: Login };
+  /** `passwordHash` is what the password was verified against; without it, none was asked for. */
+  "user.api-key.add": { readonly hash: string; readonly login?: Login; readonly passwordHash?: string | null };
   "user.email-change.request": { readonly newEmail: string; readonly keyHash: string; readonly link: string };
   "user.email-change.expire": { readonly keyHash: string; readonly requestedAt: number };
   "user.email-change.confirm": { readonly keyHash: string };

@@ -13,16 +13,19 @@ export function newApiKey(view: View, userId: number, hash: string, purpose: "lo
   return { hash, userId, createdAt: view.now, isKept: purpose === "kept" };
 }
 
-/** POST /fetch_api_key. When there are `api_keys_per_user_max` already, the oldest login's key goes, kept ones at the very last. */
+/** POST /fetch_api_key. The password was verified before the turn: another request may have changed it meanwhile (S2). When there are `api_keys_per_user_max` already, the oldest login's key goes, kept ones at the very last. */
 export function addApiKey(_context: unknown, command: Command<"user.api-key.add">, view: View): Outcome {
   const user = callerOf(command, view);
   if (user === null) return refuse.authenticationFailed();
   if (!user.isActive) return refuse.userDeactivated();
+  const { hash, login, passwordHash } = command.params;
+  if (passwordHash !== undefined && view.row("credentials", user.id)?.passwordHash !== passwordHash) {
+    return refuse.authenticationFailed();
+  }
   const own = view.apiKeysOf(user.id);
   const inOrder = [...own.filter((key) => !key.isKept), ...own.filter((key) => key.isKept)];
   const surplus = inOrder.slice(0, Math.max(0, own.length - limits.api_keys_per_user_max + 1));
-  const { hash, login } = command.params;
-  return done({}, [
+  return done({ email: user.email, user_id: user.id }, [
     ...(login === undefined ? [] : loginEffects(view, user, login)),
     ...surplus.map((key) => effects.remove("apiKeys", key.hash)),
     effects.put("apiKeys", hash, newApiKey(view, user.id, hash, "login")),

@@ -11,7 +11,8 @@ const cost = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const;
 
 export class Passwords {
   readonly #work = new BoundedWork(limits.password_hashes_concurrent_max, limits.password_hashes_waiting_max);
-  #decoy: string | null = null;
+  /** Begun by the first look, and the same for all that come before it is there. */
+  #decoy: Promise<string> | null = null;
 
   /** null: too many are waiting. */
   hash(password: string): Promise<string | null> {
@@ -20,8 +21,9 @@ export class Passwords {
 
   /** @param stored null when there is no such account. @returns null when too many are waiting */
   async verify(stored: string | null, password: string): Promise<boolean | null> {
-    this.#decoy ??= await hash("a decoy, so that unknown addresses take as long", cost);
-    const against = stored ?? this.#decoy;
+    this.#decoy ??= hash("a decoy, so that unknown addresses take as long", cost);
+    const decoy = await this.#decoy;
+    const against = stored ?? decoy;
     const matches = await this.#work.run(() => verify(against, password));
     return matches === null ? null : matches && stored !== null;
   }

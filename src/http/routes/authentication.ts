@@ -18,18 +18,18 @@ export function authenticationRoutes(passwords: Passwords, rates: RateLimits) {
       const state = rates.take("login", address);
       if (state !== null && state.retryAfterS > 0) return refuse.rateLimitHit(state.retryAfterS);
       const user = realm.view.users.byEmail(params.username.trim());
-      const stored = user === undefined ? undefined : realm.view.row("credentials", user.id);
-      const matches = await passwords.verify(stored?.passwordHash ?? null, params.password);
+      const passwordHash = user === undefined ? null : (realm.view.row("credentials", user.id)?.passwordHash ?? null);
+      const matches = await passwords.verify(passwordHash, params.password);
       if (matches !== false) rates.giveBack("login", address);
       if (matches === null) return refuse.overloaded();
       if (!matches || user === undefined) return refuse.authenticationFailed();
       if (!user.isActive) return refuse.userDeactivated();
       const key = newApiKey();
-      const asked = { hash: hashApiKey(key), login: loginFrom(client, address) };
+      const asked = { hash: hashApiKey(key), login: loginFrom(client, address), passwordHash };
       const added = await realm.dispatcher.ask(
         command({ actor: "user", id: user.id }, "user.api-key.add", asked, user.id),
       );
-      return added.kind === "ok" ? ok({ api_key: key, email: user.email, user_id: user.id }) : added;
+      return added.kind === "ok" ? ok({ api_key: key, ...added.answer }) : added;
     }),
 
     bind(regenerateApiKey, async (call) => {
