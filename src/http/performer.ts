@@ -214,16 +214,26 @@ function run(
   if (kept !== null) return give(kept);
   try {
     const handled = route.handler(asked);
-    return handled instanceof Promise ? handled.then(give, fail) : give(handled);
+    if (!(handled instanceof Promise)) return give(handled);
+    return handled.then((later) => give(route.endpoint.effectiveness === "read" ? stillDue(call, later) : later), fail);
   } catch (error) {
     return fail(error);
   }
 }
 
+/** A long reading ends with the account or the key that it was asked with, as a held poll does (S1). */
+function stillDue({ realm: { view }, credentials }: RawCall, handled: Handled): Handled {
+  if (!("caller" in credentials)) return handled;
+  if (view.users.get(credentials.caller.id)?.isActive !== true) return refuse.userDeactivated();
+  return view.apiKey(credentials.keyHash) === undefined ? refuse.invalidApiKey() : handled;
+}
+
 /** Whoever may not know everybody is told of nobody else (S1). Answers that are encoded already say nothing of people, or were looked through. */
 function concealed({ realm, credentials }: RawCall, handled: Handled): Handled {
   if (handled.kind !== "ok" || !("caller" in credentials)) return handled;
-  const hidden = concealer(realm.view, credentials.caller);
+  // As they are now: the turn that answered may have made them a guest.
+  const { caller } = credentials;
+  const hidden = concealer(realm.view, realm.view.users.get(caller.id) ?? caller);
   return hidden === null ? handled : ok(hidden.conceal(handled.answer));
 }
 

@@ -30,15 +30,23 @@ export async function attachmentList(view: View, owner: UserRecord) {
  * @param person null: nobody who is logged in
  */
 export async function maySee(view: View, person: UserRecord | null, attachment: AttachmentRecord): Promise<boolean> {
-  if (person === null && !realmSetting(view, "enable_spectator_access")) return false;
-  const reader = person ?? spectator;
   const limit = limits.attachment_messages_per_pass_max;
-  let glance = glanceAt(view, reader, attachment, limit);
-  while (glance.before !== null) {
+  for (let before = Number.MAX_SAFE_INTEGER; ; ) {
+    const reader = readerNow(view, person);
+    const glance = reader === null ? nothingSeen : glanceAt(view, reader, attachment, limit, before);
+    if (glance.before === null) return glance.isVisible;
+    before = glance.before;
     await letOthersIn();
-    glance = glanceAt(view, reader, attachment, limit, glance.before);
   }
-  return glance.isVisible;
+}
+
+const nothingSeen = { isVisible: false, before: null };
+
+/** Rights may change between two looks. null: nobody who may see anything. */
+function readerNow(view: View, person: UserRecord | null): UserRecord | null {
+  if (person === null) return realmSetting(view, "enable_spectator_access") ? spectator : null;
+  const now = view.users.get(person.id);
+  return now?.isActive === true ? now : null;
 }
 
 function letOthersIn(): Promise<void> {

@@ -1,7 +1,8 @@
 /**
  * GET /messages (behaviour 5.4): walks the indexes of a narrow from the anchor both ways. A long walk has a budget and goes on in
  * a later pass of the loop by seeking again, so that it delays nobody; it ends with the indexes, or when the caller hangs up.
- * It sees messages up to the one that was the newest when it began: what comes meanwhile comes as an event.
+ * It sees messages up to the one that was the newest when it began: what comes meanwhile comes as an event. What was found in an
+ * earlier pass is looked at again at the end: it may be gone, changed, or not be the reader's to see any more (S1, E2).
  */
 import { limits } from "../../schemas/limits.ts";
 import type { MessageRecord, UserRecord } from "../../schemas/records.ts";
@@ -33,7 +34,7 @@ export async function fetchMessages(walk: MessageWalk, range: FetchRange): Promi
   const anchored = range.includesAnchor ? walk.at(range.anchor) : null;
   const middle = anchored === null ? [] : [anchored];
   return {
-    messages: [...older.messages.reverse(), ...middle, ...newer.messages],
+    messages: walk.still([...older.messages.reverse(), ...middle, ...newer.messages]),
     foundAnchor: anchored !== null,
     foundOldest: older.isExhausted,
     foundNewest: newer.isExhausted,
@@ -58,7 +59,7 @@ const entriesPerRow = 8;
 
 export class MessageWalk {
   readonly #view: View;
-  readonly #reader: UserRecord;
+  #reader: UserRecord;
   readonly #narrowed: Narrowed;
   /** Whether whoever asked has hung up. */
   readonly isAbandoned: () => boolean;
@@ -70,6 +71,7 @@ export class MessageWalk {
   #entries = 0;
   #rows = 0;
   #charactersLeft = 0;
+  #hasPaused = false;
 
   constructor(view: View, reader: UserRecord, narrowed: Narrowed, isAbandoned: () => boolean) {
     this.#view = view;
@@ -91,13 +93,25 @@ export class MessageWalk {
     return this.#narrowed.includesHistory || isReceived(view, this.#reader, message) ? message : null;
   }
 
+  /** Others have their turn: the reader may be another one after it. */
+  async #pause(): Promise<void> {
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    this.#hasPaused = true;
+    this.#reader = this.#view.users.get(this.#reader.id) ?? this.#reader;
+  }
+
+  /** What of messages that were found is shown to the reader now, as it is now. */
+  still(messages: readonly MessageRecord[]): readonly MessageRecord[] {
+    return this.#hasPaused ? messages.flatMap(({ id }) => this.at(id) ?? []) : messages;
+  }
+
   /** Of these messages those that match and are shown to the reader; null: their texts are longer than an answer may be. */
   async these(ids: readonly number[]): Promise<readonly MessageRecord[] | null> {
     const messages: MessageRecord[] = [];
     let characters = 0;
     for (const [index, id] of ids.entries()) {
       if (index > 0 && index % limits.narrow_rows_per_pass_max === 0) {
-        await new Promise<void>((resolve) => setImmediate(resolve));
+        await this.#pause();
         if (this.isAbandoned()) return messages;
       }
       const message = this.at(id);
@@ -106,7 +120,7 @@ export class MessageWalk {
       if (characters > limits.fetch_characters_max) return null;
       messages.push(message);
     }
-    return messages;
+    return this.still(messages);
   }
 
   /** Up to `count` matches from `start` on, in the direction of `step`; fewer where their texts are very long. */
@@ -120,7 +134,7 @@ export class MessageWalk {
       if (end === null) return { messages, isExhausted: true };
       next = end;
       if (messages.length === count || this.#charactersLeft <= 0) break;
-      await new Promise<void>((resolve) => setImmediate(resolve));
+      await this.#pause();
       if (this.isAbandoned()) return { messages, isExhausted: false };
     }
     return { messages, isExhausted: false };

@@ -12,7 +12,7 @@ import { readNarrow, termsOf } from "../domain/narrow.ts";
 import { isGuest } from "../domain/permissions.ts";
 import { registerState } from "../queries/register-state.ts";
 import type { UploadBounds } from "../queries/state-section.ts";
-import { bind, type Call, callerOf, type Handled } from "../runtime/calls.ts";
+import { bind, type Call, callerNow, callerOf, type Handled } from "../runtime/calls.ts";
 import { ok } from "../runtime/entry.ts";
 import type { Realm } from "../runtime/realm.ts";
 import type { Hub } from "./hub.ts";
@@ -74,8 +74,8 @@ async function register(call: Call<RegisterParams>, options: RealtimeRouteOption
   );
   if (registered.kind === "refused") return registered;
   // As they are now: the turn that made the queue may have changed their role, or ended their account, before or after it.
-  const owner = realm.view.users.get(caller.id);
-  if (owner?.isActive !== true) return refuse.userDeactivated();
+  const owner = callerNow(call);
+  if (!owner.isActive) return refuse.userDeactivated();
   return ok(stateAt(call, owner, queueId, queueOptions, options));
 }
 

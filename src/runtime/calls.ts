@@ -114,6 +114,14 @@ export function callerOf(call: Call): UserRecord {
   return call.caller;
 }
 
+/** The caller as they are now: a turn may have changed their rights since the request came. For what is told after an `await` (S1). */
+export function callerNow(call: Call): UserRecord {
+  const { id } = callerOf(call);
+  const caller = call.realm.view.users.get(id);
+  if (caller === undefined) throw new Error(`caller ${id} is not there any more`);
+  return caller;
+}
+
 /** A call before its parameters are read: what REST and sockets share. */
 export interface RawCall {
   readonly realm: Realm;

@@ -3,9 +3,10 @@ import t from "tap";
 import { roles } from "../../schemas/types.ts";
 import { createChannel, personOf } from "../support/conversation.ts";
 import { RawSocket } from "../support/raw-socket.ts";
-import { startTestServer } from "../support/server.ts";
+import { startClockedServer } from "../support/realtime-clock.ts";
 
-const server = await startTestServer(t);
+// Time stands still: no turn ends because it took too long.
+const { server } = await startClockedServer(t);
 
 t.test("[E2, S1] who becomes a guest in the turn that makes their queue is given a guest's state", async (t) => {
   const person = await personOf(server, "stepping-down", roles.administrator);

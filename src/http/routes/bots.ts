@@ -18,7 +18,7 @@ import { avatarUrl } from "../../domain/people.ts";
 import { checkFullName } from "../../domain/text.ts";
 import { isWebAddress } from "../../domain/urls.ts";
 import { ownBots } from "../../queries/bots.ts";
-import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts";
+import { bind, type Call, callerNow, callerOf, type Handled } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
 import { hashApiKey } from "../authentication.ts";
 import { newApiKey } from "../secrets.ts";
@@ -96,7 +96,7 @@ async function create(call: Call<CreateParams>): Promise<Handled> {
     email,
     api_key: key,
     avatar_url: avatarUrl(bot, false),
-    ...shownDefaults(realm.view, realm.view.row("bots", bot.id), caller),
+    ...shownDefaults(realm.view, realm.view.row("bots", bot.id), callerNow(call)),
   });
 }
 

@@ -18,7 +18,7 @@ import { type Fetched, type FetchRange, fetchMessages, MessageWalk } from "../..
 import { matchFields, messageForReader } from "../../queries/message-views.ts";
 import type { MessageOptions } from "../../queries/messages.ts";
 import { checkSpectator } from "../../queries/users.ts";
-import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts";
+import { bind, type Call, callerNow, callerOf, type Handled } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
 
 type FetchParams = ParamsOf<typeof getMessages>;
@@ -33,7 +33,7 @@ export const messageFetchRoutes = [
     if (isSpectator(reader) && !isForSpectators(terms)) return refuse.notLoggedIn();
     const narrowed = readNarrow(view, reader, terms);
     if ("kind" in narrowed) return narrowed;
-    const show = shower(view, reader, narrowed, {
+    const show = shower(call, narrowed, {
       applyMarkdown: params.apply_markdown,
       clientGravatar: params.client_gravatar,
       allowEmptyTopicName: params.allow_empty_topic_name,
@@ -85,7 +85,7 @@ export const messageFetchRoutes = [
     if (matching === null) return tooLong();
     const entries = matching.map((message) => [
       String(message.id),
-      matchFields(view, reader, message, narrowed.search, false),
+      matchFields(view, callerNow(call), message, narrowed.search, false),
     ]);
     return ok({ messages: Object.fromEntries(entries) });
   }),
@@ -94,15 +94,21 @@ export const messageFetchRoutes = [
     const reader = readerOf(call);
     if ("kind" in reader) return reader;
     const { view } = call.realm;
-    const channel = view.channels.get(call.params.stream_id);
-    if (channel === undefined || !hasContentAccess(view, reader, channel)) return refuse.invalidChannelId();
-    return ok({ topics: await channelTopics(view, reader, channel, call.params.allow_empty_topic_name) });
+    const readable = () => {
+      const now = readerOf(call);
+      const channel = view.channels.get(call.params.stream_id);
+      return "kind" in now || channel === undefined || !hasContentAccess(view, now, channel) ? null : channel;
+    };
+    const channel = readable();
+    if (channel === null) return refuse.invalidChannelId();
+    const topics = await channelTopics(view, reader, channel, call.params.allow_empty_topic_name);
+    return readable() === null ? refuse.invalidChannelId() : ok({ topics });
   }),
 ];
 
-/** The caller, or a spectator where the organization lets them in. */
+/** The caller as they are now, or a spectator where the organization lets them in. */
 function readerOf(call: Call): UserRecord | Refusal {
-  return call.caller ?? checkSpectator(call.realm.view, null) ?? spectator;
+  return call.caller === null ? (checkSpectator(call.realm.view, null) ?? spectator) : callerNow(call);
 }
 
 /** Whether the caller has hung up. */
@@ -117,16 +123,17 @@ function watchOf(call: Call): () => boolean {
 /** The answer with these messages and the other fields. */
 type Show = (messages: readonly MessageRecord[], others: Readonly<Record<string, unknown>>) => Handled;
 
-/** Where something is searched for, each message says where it was found. */
-function shower(view: View, reader: UserRecord, { search }: Narrowed, options: MessageOptions): Show {
-  if (search === null && mayKnowEverybody(view, reader)) {
-    return (messages, others) => {
+/** Where something is searched for, each message says where it was found. Shown to the reader as they are when it was found. */
+function shower(call: Call, { search }: Narrowed, options: MessageOptions): Show {
+  const { view } = call.realm;
+  return (messages, others) => {
+    const reader = readerOf(call);
+    if ("kind" in reader) return reader;
+    if (search === null && mayKnowEverybody(view, reader)) {
       const state = new ReadState(view, reader.id);
       const shown = messages.flatMap((message) => messageJson(view, reader, message, options, state) ?? []);
       return encoded(`"messages":[${shown.join(",")}],${JSON.stringify(others).slice(1, -1)}`);
-    };
-  }
-  return (messages, others) => {
+    }
     const shown = messages.flatMap((message) => {
       const body = messageForReader(view, reader, message, options);
       if (body === undefined) return [];

@@ -14,13 +14,14 @@ import {
 import { type PersonalFlag, personalFlags } from "../../../schemas/records/read-state.ts";
 import { lookUp } from "../../domain/look-up.ts";
 import { readNarrow, termsOf } from "../../domain/narrow.ts";
-import { canReadMessage } from "../../domain/permissions.ts";
+import { canAccessUser } from "../../domain/people.ts";
+import { canAccessAllUsers, canReadMessage } from "../../domain/permissions.ts";
 import { realmSetting } from "../../domain/realm-settings.ts";
 import { meantTopic } from "../../domain/topics.ts";
 import { firstUnread } from "../../queries/first-unread.ts";
 import { fetchMessages, MessageWalk } from "../../queries/message-fetch.ts";
 import { readReceipts } from "../../queries/read-receipts.ts";
-import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts";
+import { bind, type Call, callerNow, callerOf, type Handled } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
 
 type NarrowParams = ParamsOf<typeof updateMessageFlagsForNarrow>;
@@ -72,7 +73,12 @@ export const messageFlagRoutes = [
     if (!realmSetting(view, "enable_read_receipts")) {
       return refuse.badRequest("Read receipts are disabled in this organization.");
     }
-    return ok({ user_ids: await readReceipts(view, caller, message, conversation) });
+    const readers = await readReceipts(view, caller, message, conversation);
+    const now = callerNow(call);
+    const still = view.row("messages", message.id);
+    if (still === undefined || !canReadMessage(view, now, still)) return refuse.invalidMessage();
+    const isKnown = (id: number) => canAccessUser(view, now, view.users.get(id) ?? now);
+    return ok({ user_ids: canAccessAllUsers(view, now) ? readers : readers.filter(isKnown) });
   }),
 ];
 

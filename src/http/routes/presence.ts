@@ -17,7 +17,7 @@ import { directAddress } from "../../domain/post-address.ts";
 import { nextPresence } from "../../domain/presence.ts";
 import { meantTopic } from "../../domain/topics.ts";
 import { presenceOf, presenceState } from "../../queries/presence.ts";
-import { bind, callerOf, hostOf } from "../../runtime/calls.ts";
+import { bind, callerNow, callerOf, hostOf } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
 import type { Realm } from "../../runtime/realm.ts";
 
@@ -30,10 +30,11 @@ export function presenceRoutes(options: PresenceRouteOptions) {
   return [
     bind(updatePresence, async (call) => {
       const { params, realm } = call;
-      const caller = callerOf(call);
       const { status } = params;
       if (status !== "active" && status !== "idle") return refuse.badRequest(`Invalid status: ${status}`);
-      await record(realm, caller, status);
+      await record(realm, callerOf(call), status);
+      const caller = callerNow(call);
+      if (!caller.isActive) return refuse.userDeactivated();
       if (params.new_user_input && userSetting(caller, "presence_enabled")) {
         realm.dispatcher.batches.inputSeen(caller.id, realm.view.now);
       }
