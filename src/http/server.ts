@@ -234,7 +234,11 @@ export class HttpServer {
     const close = () => {
       void receiver.close().catch((error: unknown) => this.#options.reportBug(error, incoming.path));
     };
-    exchange.onAbort(close);
+    let isWhole = false;
+    exchange.onAbort(() => {
+      // What is carried out must keep its file: it is closed at the end.
+      if (!isWhole) close();
+    });
     response.onData((chunk, isLast) => {
       if (exchange.isOver) return;
       size += chunk.byteLength;
@@ -246,6 +250,7 @@ export class HttpServer {
       }
       const hasRoom = receiver.write(Buffer.from(chunk.slice(0)));
       if (isLast) {
+        isWhole = true;
         // The parser says nothing more, and the next request must be heard.
         flow();
         const performed = receiver.end().then((form) => this.#handle(exchange, incoming, form));

@@ -76,9 +76,11 @@ export class FileDraft {
   }
 
   /** It gets its name. */
-  async renameTo(path: string): Promise<void> {
-    await rename(this.#path, path);
-    this.#isOver = true;
+  renameTo(path: string): Promise<void> {
+    return this.#next(async () => {
+      await rename(this.#path, path);
+      this.#isOver = true;
+    });
   }
 
   /** Removes it, unless it has its name already. */

@@ -13,6 +13,7 @@ import type { Client } from "../support/client.ts";
 import { outcome, personOf, realmOf, refusal } from "../support/conversation.ts";
 import { RawConnection, watchChanges } from "../support/http.ts";
 import { multipart, multipartType, picture, upload } from "../support/pictures.ts";
+import { turn } from "../support/runtime.ts";
 import { startTestServer, type TestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -220,6 +221,7 @@ t.test(
     const headers = { "Idempotency-Key": "one-upload" };
     const first = await upload(person, avatar, png, { headers });
     t.equal(first.status, 200);
+    await realmOf(server).files.idle();
     const before = filesOf(server);
     t.strictSame(outcome(await upload(person, avatar, png, { headers })), outcome(first));
     await realmOf(server).files.idle();
@@ -327,3 +329,31 @@ t.test("[S3] whoever hangs up at the end of an upload, and has no key any more, 
   t.equal((await own.owner.get("/users/me")).status, 200);
   t.strictSame(bugs.lines, []);
 });
+
+t.test(
+  "[issue, abort] a whole upload is carried out, however soon its client hangs up after the last byte",
+  async (t) => {
+    const bugs = bugLog();
+    const own = await startTestServer(t, { log: bugs.log });
+    const body = multipart([{ bytes: "x".repeat(20_000), filename: '"a.txt"' }]);
+    const request = head(own.owner, `Content-Length: ${body.length}`).replace(avatar, "/user_uploads");
+    for (let passes = 0; passes < 150; passes++) {
+      const connection = new RawConnection(own.url);
+      await connection.write(Buffer.concat([Buffer.from(request), body]));
+      for (let pass = 0; pass < passes; pass++) await turn();
+      connection.destroy();
+      await connection.closed;
+    }
+    t.equal((await upload(own.owner, "/user_uploads", png)).status, 200);
+    const { files } = realmOf(own);
+    await files.idle();
+    t.strictSame(bugs.lines, []);
+    const { attachments } = (await own.owner.get("/attachments")).body;
+    t.equal(filesOf(own).length, attachments.length, "each file is somebody's");
+    const sizes = attachments.map(({ size }: { size: number }) => size);
+    t.equal(
+      files.bytes,
+      sizes.reduce((sum: number, size: number) => sum + size, 0),
+    );
+  },
+);
