@@ -19,6 +19,7 @@ import type { Alarm } from "./runtime/dispatcher.ts";
 import { Realm } from "./runtime/realm.ts";
 import { realmFolder } from "./runtime/realm-host.ts";
 import { backupFolder, checkFolder, restoreFolder } from "./store/backup.ts";
+import { flushFoldersTo, flushTree } from "./store/folders.ts";
 import { RootStore } from "./store/root.ts";
 import { searchStateKey, startedAnew, stateOf } from "./store/search-index.ts";
 import { readZuliprc, writeZuliprc } from "./zuliprc.ts";
@@ -82,13 +83,18 @@ program
     });
   });
 
-/** The folder itself may be a mount point: only its entries move. The root comes last: without it, there is no store. */
-function moveInto(draft: string, target: string): void {
+/**
+ * The folder itself may be a mount point: only its entries move. The root comes last, when the rest is on disk: without it, there
+ * is no store.
+ */
+async function moveInto(draft: string, target: string): Promise<void> {
   mkdirSync(target, { recursive: true, mode: 0o700 });
-  const names = readdirSync(draft).filter((name) => name !== "root");
-  for (const name of [...names, "root"]) {
-    cpSync(join(draft, name), join(target, name), { recursive: true });
-  }
+  const copy = (name: string) => cpSync(join(draft, name), join(target, name), { recursive: true });
+  for (const name of readdirSync(draft)) if (name !== "root") copy(name);
+  await flushTree(target);
+  copy("root");
+  await flushTree(join(target, "root"));
+  flushFoldersTo(target);
   rmSync(draft, { recursive: true, force: true });
 }
 
@@ -271,7 +277,7 @@ program
       throw error;
     }
     await root.close();
-    moveInto(draft, dataDir());
+    await moveInto(draft, dataDir());
     say(`restored to ${dataDir()}`);
   });
 

@@ -1,7 +1,8 @@
 /**
  * Policies go along with a topic that moves as a whole, by a rename or into another channel (public API: update-message), and end
  * with one that is deleted (behaviour 7). Both in slices, so that a topic which thousands follow makes no long turn; of a move,
- * those who had a policy for the target first, those of the source after them.
+ * those who had a policy for the target first, those of the source after them. All of them go before anything else is decided:
+ * they are found by the topics' names.
  */
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
@@ -46,7 +47,8 @@ function sliceEffects(view: View, move: TopicMove): Effect[] {
   if (next === null) return all;
   // Mostly nobody, or a few: the second phase needs no command of its own then.
   if (ids.length === 0) return [...all, ...sliceEffects(view, next)];
-  return [...all, effects.tell(command({ actor: "realm" }, "user-topics.move", next, null))];
+  // Nothing comes in between: another name for either topic, or what people think of a new one under the old name.
+  return [...all, effects.goOn(command({ actor: "realm" }, "user-topics.move", next, null))];
 }
 
 function nextSlice(move: TopicMove, lastId: number | undefined): TopicMove | null {
@@ -85,14 +87,14 @@ function endEffects(view: View, end: TopicEnd): Effect[] {
   const last = holders.length === limit ? holders.at(-1) : undefined;
   if (last === undefined) return all;
   const next = { ...end, afterUserId: last.userId };
-  return [...all, effects.tell(command({ actor: "realm" }, "user-topics.end", next, null))];
+  return [...all, effects.goOn(command({ actor: "realm" }, "user-topics.end", next, null))];
 }
 
 interface Changes {
   readonly rows: Effect[];
-  /** By policy: whose policy for a place is this one from now on. */
   /** By place, in the spelling that clients know: whose policy for it is none from now on. */
   readonly left: Map<string, { readonly place: TopicPlace; readonly userIds: number[] }>;
+  /** By policy: whose policy for the target is this one from now on. */
   readonly reached: Map<TopicPolicy, number[]>;
   readonly muting: Set<number>;
 }

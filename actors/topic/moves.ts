@@ -9,7 +9,7 @@ import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { MessageRecord } from "../../schemas/records.ts";
 import { forgottenMove, leadsElsewhere } from "../../src/domain/message-rules.ts";
-import { canReadChannelMessage } from "../../src/domain/permissions.ts";
+import { hasReceived } from "../../src/domain/permissions.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { MessageMove } from "../commands/messages.ts";
 import { type Command, command } from "../commands.ts";
@@ -141,12 +141,14 @@ function begunBatch(view: View, move: MessageMove, upToId: number): Batch {
   return { messages, lastSeen: upToId, hasMore: view.keys("conversationMessages", range).length > 0 };
 }
 
-/** In protected history, whoever moves messages moves those that they see. */
+/**
+ * In protected history, whoever moves messages moves those that they saw when they asked: what they received. Since then they may
+ * have left, and their move goes on.
+ */
 function sightOf(view: View, { from, isLimitedToSight, movedById }: MessageMove): (id: number) => boolean {
   if (!isLimitedToSight) return () => true;
-  const channel = view.channels.get(from.channelId);
-  const mover = view.users.get(movedById);
-  return (id) => channel !== undefined && mover !== undefined && canReadChannelMessage(view, mover, channel, id);
+  const stays = view.subscriptions.get(movedById, from.channelId)?.stays ?? [];
+  return (id) => hasReceived(stays, id);
 }
 
 function carried(view: View, message: MessageRecord, move: MessageMove, id: number): Effect[] {

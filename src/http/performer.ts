@@ -184,6 +184,9 @@ function run(
     options.reportBug(error, route.endpoint.operationId);
     return refused(refuse.internalError(), headers);
   };
+  // Before anything is looked at that may have changed since: a channel's name, the sender's rights (D25).
+  const kept = claim === null ? null : call.realm.dispatcher.claims.kept(claim, call.realm.view.now);
+  if (kept !== null) return give(kept);
   try {
     const handled = route.handler({
       realm: call.realm,

@@ -73,13 +73,16 @@ async function register(call: Call<RegisterParams>, options: RealtimeRouteOption
     ),
   );
   if (registered.kind === "refused") return registered;
-  return ok(stateAt(call, caller, queueId, queueOptions, options));
+  // As they are now: the turn that made the queue may have changed their role, or ended their account, before or after it.
+  const owner = realm.view.users.get(caller.id);
+  if (owner?.isActive !== true) return refuse.userDeactivated();
+  return ok(stateAt(call, owner, queueId, queueOptions, options));
 }
 
 /** No await in here: `last_event_id` and the state are of one moment, after the flush that made the queue (E2). */
 function stateAt(
   call: Call<RegisterParams>,
-  caller: UserRecord,
+  owner: UserRecord,
   queueId: string,
   queueOptions: QueueOptions,
   options: RealtimeRouteOptions,
@@ -89,7 +92,7 @@ function stateAt(
   const lastEventId = view.position - 1;
   options.hubOf(realm).queue(queueId)?.startAt(lastEventId);
   const types = params.fetch_event_types ?? params.event_types ?? null;
-  const state = registerState(view, caller, types, {
+  const state = registerState(view, owner, types, {
     clientGravatar: params.client_gravatar,
     slimPresence: params.slim_presence,
     subscriberLists: params.include_subscribers,

@@ -14,6 +14,11 @@ export class Claims {
     this.#keys = keys;
   }
 
+  /** How a request was answered that came under this key before; a refusal if it had other parameters; null: it is new, or not over. */
+  kept(claim: IdempotencyClaim, now: number): AskResult | null {
+    return this.#keys.find(claim, now);
+  }
+
   /**
    * A kept answer is given whatever the state of the server; `refusal` says why nothing new may be carried out.
    * @returns how to settle the request that is to be carried out; null: it is answered, or will be with the first one

@@ -67,6 +67,7 @@ export class Dispatcher {
   readonly wheel: TimerWheel;
   readonly ledger: Ledger;
   readonly batches: Batches;
+  readonly claims: Claims;
   readonly observers = new Observers();
   readonly #environment: Environment;
   readonly #projections: RealmProjections;
@@ -77,7 +78,6 @@ export class Dispatcher {
   readonly #turn: TurnState;
   readonly #runner: CommandRunner;
   readonly #line = new Line();
-  readonly #claims: Claims;
   readonly #tickets: Tickets;
   readonly #timers: DurableTimers;
   #sink: EventSink = { changed: () => undefined, stage: () => undefined, publish: () => undefined };
@@ -106,7 +106,7 @@ export class Dispatcher {
     this.wheel = new TimerWheel(options.clock);
     this.#tickets = new Tickets(this.wheel);
     const keys = new IdempotencyKeys(options.environment);
-    this.#claims = new Claims(keys);
+    this.claims = new Claims(keys);
     this.#runner = new CommandRunner({
       environment: options.environment,
       projections: options.projections,
@@ -146,7 +146,7 @@ export class Dispatcher {
         settle(refused);
         return;
       }
-      const settleAll = claim === null ? settle : this.#claims.admit(claim, this.view.now, refused, settle);
+      const settleAll = claim === null ? settle : this.claims.admit(claim, this.view.now, refused, settle);
       if (settleAll === null) return;
       const ticketed = { ...command, ticket: this.#tickets.next() };
       this.#enqueue({ command: ticketed, source: { kind: "asked" }, settle: settleAll, claim });

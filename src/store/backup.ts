@@ -7,13 +7,17 @@ import { avatarFiles, emojiFiles, uploadName } from "../../schemas/files.ts";
 import { rowFields, type TableName } from "../../schemas/records.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
 import { filesFolder, listFiles } from "./files.ts";
+import { flushFoldersTo, flushTree } from "./folders.ts";
 import type { RootStore } from "./root.ts";
 
 function folderOf(dataDir: string, id: number): string {
   return join(dataDir, "realms", String(id));
 }
 
-/** The root is copied first: realms only come, so the copy names none whose folder is not copied after it. Each realm is of one moment. */
+/**
+ * The root is copied first: realms only come, so the copy names none whose folder is not copied after it. Each realm is of one moment.
+ * On disk when this resolves: whoever has a backup may give up an older one.
+ */
 export async function backupFolder(root: RootStore, dataDir: string, target: string): Promise<void> {
   mkdirSync(join(target, "root"), { recursive: true, mode: 0o700 });
   await root.backup(join(target, "root"));
@@ -29,6 +33,8 @@ export async function backupFolder(root: RootStore, dataDir: string, target: str
   for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith("zuliprc"))) {
     copyFileSync(join(dataDir, name), join(target, name));
   }
+  await flushTree(target);
+  flushFoldersTo(target);
 }
 
 /** Copies what is not there yet: a file never changes. What a row does not claim is swept when the copy is opened. */

@@ -3,8 +3,8 @@
  * own flush is not enough (M1).
  */
 import { closeSync, fsyncSync, openSync } from "node:fs";
-import { open } from "node:fs/promises";
-import { dirname } from "node:path";
+import { open, readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
 
 export async function flushFolder(path: string): Promise<void> {
   const folder = await open(path, "r");
@@ -34,4 +34,14 @@ export function flushFoldersTo(path: string): void {
       if ((error as NodeJS.ErrnoException).code !== "EACCES") throw error;
     }
   }
+}
+
+/** Everything in a folder that was filled by copying: its files, its folders, then itself. One at a time, however many there are. */
+export async function flushTree(path: string): Promise<void> {
+  for (const entry of await readdir(path, { withFileTypes: true })) {
+    const inner = join(path, entry.name);
+    // A file is flushed as a folder is.
+    await (entry.isDirectory() ? flushTree(inner) : flushFolder(inner));
+  }
+  await flushFolder(path);
 }

@@ -8,9 +8,10 @@ import { type Command, command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client, Params } from "../support/client.ts";
-import { outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
+import { createChannel, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
 import { startClockedServer } from "../support/realtime-clock.ts";
+import { rowsOf } from "../support/runtime.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
 import { Socket } from "../support/socket.ts";
 
@@ -36,6 +37,28 @@ t.test("[D25] a repeated key gives the first answer, and the message is there on
   const another = await post(owner, "k2");
   t.not(another.body.id, first.body.id, "another key is another request");
 });
+
+t.test(
+  "[D25] a repeat is answered as the first time, whatever has changed since that would refuse it now",
+  async (t) => {
+    const ann = await personOf(server, "lateann");
+    const channel = await createChannel(owner, "soon renamed", [ann, owner]);
+    const headers = { "Idempotency-Key": "late" };
+    const params = { type: "channel", to: "soon renamed", topic: "t", content: "once" };
+    const send = () => ann.post("/messages", params, headers);
+    const first = await send();
+    t.equal(first.status, 200);
+    t.equal((await owner.patch(`/streams/${channel}`, { new_name: "renamed" })).status, 200);
+    t.strictSame(outcome(await send()), outcome(first), "no channel is called so any more");
+    t.strictSame(outcome(await ann.post("/messages", { ...params, content: "other" }, headers)), otherParameters);
+    await owner.patch("/settings", { email: "elsewhere@example.com" }, { "Idempotency-Key": "address" });
+    const mails = () => rowsOf(realmOf(server).environment, "mails").length;
+    const before = mails();
+    t.equal(before, 1);
+    await owner.patch("/settings", { email: "elsewhere@example.com" }, { "Idempotency-Key": "address" });
+    t.equal(mails(), before, "and one mail is enough");
+  },
+);
 
 t.test("[D25] without a key, or with an empty one, each request is a new one", async (t) => {
   const ids = [

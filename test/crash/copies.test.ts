@@ -1,0 +1,48 @@
+/**
+ * Copies that a power cut must not take back (issue 2, M1): when `backup` and `restore` say that they are done, the kernel was asked
+ * to flush every file and folder of the copy. Needs strace and leave to use it; says so and skips where there is none.
+ */
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { uploaded } from "../support/attachments.ts";
+import { Program, runCli } from "../support/process.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+import { tracingObstacle } from "../support/strace.ts";
+
+/** Every file and folder in one, and itself. What holds locks between processes is nothing to keep. */
+function entriesOf(folder: string): string[] {
+  const names = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((name) => !name.endsWith("lock.mdb"));
+  return [folder, ...names.map((name) => join(folder, name))].sort();
+}
+
+t.test("[issue 2, M1] a backup, and what is restored from one, is on disk when it is said to be there", async (t) => {
+  const reason = tracingObstacle();
+  if (reason !== null) {
+    t.pass(`not traced: ${reason}`, { skip: reason });
+    return;
+  }
+  const { owner, dataDir } = await startTestServer(t);
+  await uploaded(owner, "kept");
+  const folder = temporaryFolder(t);
+  const [backup, copy] = [join(folder, "backup"), join(folder, "copy")];
+  for (const [target, home, ...args] of [
+    [backup, dataDir, "backup", backup],
+    [copy, copy, "restore", backup],
+  ] as const) {
+    const trace = join(folder, `trace-${args[0]}`);
+    const flags = ["-f", "-y", "-e", "trace=fsync,fdatasync", "-o", trace];
+    const traced = [...flags, process.execPath, "cli.mjs", ...args];
+    const { code, stderr } = await new Program(t, "strace", traced, { DATA_DIR: home }).exited;
+    t.strictSame([code, stderr], [0, ""]);
+    const flushed = new Set([...readFileSync(trace, "utf8").matchAll(/sync\(\d+<([^>]+)>/g)].map(([, path]) => path));
+    const missing = entriesOf(target).filter((path) => !flushed.has(path));
+    t.strictSame(missing, [], args[0]);
+    t.ok(flushed.has(folder), "its own name, too");
+    t.ok(
+      entriesOf(target).some((path) => path.includes("/files/")),
+      "an uploaded file is part of it",
+    );
+  }
+  t.equal((await runCli(t, copy, "check")).code, 0);
+});

@@ -1,0 +1,36 @@
+/** A queue that is made in the turn in which its owner changes (E2, S1): its state is that of the moment after the turn. */
+import t from "tap";
+import { roles } from "../../schemas/types.ts";
+import { createChannel, personOf } from "../support/conversation.ts";
+import { RawSocket } from "../support/raw-socket.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+
+t.test("[E2, S1] who becomes a guest in the turn that makes their queue is given a guest's state", async (t) => {
+  const person = await personOf(server, "stepping-down", roles.administrator);
+  const channel = await createChannel(server.owner, "elsewhere", []);
+  const socket = await RawSocket.of(person);
+  const params = { role: roles.guest };
+  // In one write: frames that come together are decided in one turn.
+  socket.send(
+    { type: "call", method: "PATCH", path: `/users/${person.userId}`, params, ref: "role" },
+    { type: "register", ref: "queue", fetch_event_types: ["realm_user", "realm_bot", "stream"] },
+  );
+  t.equal((await socket.frame(({ ref }) => ref === "role")).result, "success");
+  const state = await socket.frame(({ ref }) => ref === "queue");
+  t.strictSame([state.result, state.is_admin, state.is_guest], ["success", false, true]);
+  const known = state.streams.map(({ stream_id: id }: { stream_id: number }) => id);
+  t.notOk(known.includes(channel), "a public channel is no guest's who is not in it");
+});
+
+t.test("[S1] who is deactivated in the turn that makes their queue gets no state", async (t) => {
+  const person = await personOf(server, "leaving");
+  const socket = await RawSocket.of(person);
+  socket.send(
+    { type: "register", ref: "queue", fetch_event_types: ["realm_user"] },
+    { type: "call", method: "DELETE", path: "/users/me", params: {}, ref: "end" },
+  );
+  const state = await socket.frame(({ ref }) => ref === "queue");
+  t.strictSame([state.result, state.code, state.realm_users], ["error", "USER_DEACTIVATED", undefined]);
+});

@@ -1,0 +1,88 @@
+/** Large moves, and what others do between their slices (architecture, Moves; M7): what was decided when it was asked for is done. */
+import t from "tap";
+import { command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
+import { auditRealm } from "../support/audit.ts";
+import { editCommand } from "../support/message-changes.ts";
+import { plainChannel } from "../support/plain-channel.ts";
+import {
+  answerOf,
+  codeOf,
+  commands,
+  generalId,
+  makePeople,
+  OpenRealm,
+  openFounded,
+  ownerId,
+  rowsOf,
+  SlowClock,
+  startedAt,
+} from "../support/runtime.ts";
+import { crashesToAnswer } from "../support/turns.ts";
+
+const realm = { actor: "realm" } as const;
+
+function idsOf({ realm: { view } }: OpenRealm, channelId: number, topic: string): number[] {
+  const id = view.row("topicNames", [channelId, topic])?.id ?? 0;
+  return view.keys("conversationMessages", { start: [id], end: [id + 1], limit: 10_000 }).map(([, each]) => each);
+}
+
+t.test(
+  "[M7, D18] who moves a topic out of protected history and leaves the channel meanwhile has moved all of it",
+  async (t) => {
+    const founded = await openFounded(t);
+    const [other = 0] = await makePeople(founded, 1);
+    const asked = { ...plainChannel("secret", [ownerId, other]), isPrivate: true, isHistoryPublic: false };
+    const secret = answerOf(await founded.ask(command(realm, "channel.create", asked, ownerId)))["id"] as number;
+    const count = 2 * limits.move_batch_messages + 1;
+    const posts = Array.from({ length: count }, (_, index) =>
+      founded.ask(commands.post("old", `m${index}`, ownerId, secret)),
+    );
+    const ids = (await Promise.all(posts)).map((result) => answerOf(result)["id"] as number);
+    await founded.idle();
+    const bench = founded.crash(t, { clock: new SlowClock(startedAt) });
+    const wish = { channelId: generalId, topic: "new", propagateMode: "change_all" } as const;
+    const moved = bench.ask(editCommand(ids[0] ?? 0, wish));
+    const left = bench.ask(commands.unsubscribe(["secret"], null));
+    t.equal(codeOf(await moved), "ok");
+    t.equal(codeOf(await left), "ok");
+    await bench.idle();
+    t.strictSame(idsOf(bench, generalId, "new").length, ids.length);
+    t.strictSame(idsOf(bench, secret, "old"), []);
+    t.strictSame(auditRealm(bench.environment), []);
+  },
+);
+
+t.test(
+  "[public API, update-message] of a topic that is renamed twice at once, policies follow it to its last name",
+  async (t) => {
+    const founded = await openFounded(t);
+    const people = await makePeople(founded, limits.user_topics_per_command_max + 10);
+    const [id = 0] = [answerOf(await founded.ask(commands.post("a", "m")))["id"] as number];
+    for (const userId of people) {
+      const params = { channel: generalId, topic: "a", policy: 3 as const, unknown: { kind: "refused" } as never };
+      answerOf(await founded.ask(command({ actor: "user", id: userId }, "user-topics.set", params, userId)));
+    }
+    await founded.idle();
+    for (const last of ["c", "a"]) {
+      const bench = founded.crash(t, { clock: new SlowClock(startedAt) });
+      const rename = (topic: string) => bench.ask(editCommand(id, { topic, propagateMode: "change_all" }));
+      const [first, second] = [rename("b"), rename(last)];
+      const { images, result } = await crashesToAnswer(t, bench, second);
+      t.strictSame([await first, result].map(codeOf), ["ok", "ok"]);
+      t.ok(images.length > 3, "it takes several turns");
+      for (const folder of [...images, bench.folder]) {
+        const opened = folder === bench.folder ? bench : new OpenRealm(t, { folder });
+        await opened.idle();
+        const name = rowsOf(opened.environment, "conversations").find(
+          ({ channelId }) => channelId === generalId,
+        )?.topic;
+        const names = rowsOf(opened.environment, "userTopics").map(({ topic }) => topic);
+        t.strictSame([...new Set(names)], [name], "after a crash at any turn, too");
+        // The writer follows it, too.
+        t.equal(names.length, people.length + 1);
+      }
+      t.equal(rowsOf(bench.environment, "topicNames").length, 1);
+    }
+  },
+);
