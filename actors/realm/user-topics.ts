@@ -6,7 +6,8 @@
  */
 import { fold } from "../../schemas/fold.ts";
 import { limits } from "../../schemas/limits.ts";
-import { canReadChannelMessage, hasContentAccess } from "../../src/domain/permissions.ts";
+import { canReadChannelMessage } from "../../src/domain/permissions.ts";
+import { conversationsNamed, knowsTopic } from "../../src/domain/topic-sight.ts";
 import {
   mergedPolicy,
   type TopicPolicy,
@@ -102,6 +103,8 @@ function carry(view: View, { from, to, isMerge, phase }: TopicMove, userIds: rea
   const changes: Changes = { rows: [], left: new Map(), reached: new Map(), muting: new Set() };
   const [source, target] = [view.channels.get(from.channelId), view.channels.get(to.channelId)];
   if (source === undefined || target === undefined) return [];
+  // The first slice is decided when some of the messages are still where they were.
+  const conversations = conversationsNamed(view, [from, to]);
   for (const userId of userIds) {
     const user = view.users.get(userId);
     if (user === undefined) continue;
@@ -109,11 +112,11 @@ function carry(view: View, { from, to, isMerge, phase }: TopicMove, userIds: rea
     // In the first phase, who has a policy for the source waits for the second.
     if (phase === "target" && before !== topicPolicies.none) continue;
     const there = visibilityPolicy(view, userId, to.channelId, to.topic);
-    const isTold = hasContentAccess(view, user, source);
-    // Who may read neither learns nothing of the move (S1): what they set stays where it was.
-    if (!isTold && !hasContentAccess(view, user, target)) continue;
+    const arrives = knowsTopic(view, user, target, conversations);
+    // Who can read it in neither place learns nothing of the move (S1): what they set stays where it was.
+    if (!arrives && !knowsTopic(view, user, source, conversations)) continue;
     if (before !== topicPolicies.none) leave(view, changes, { userId, place: from, policy: before });
-    if (!hasContentAccess(view, user, target)) continue;
+    if (!arrives) continue;
     const after = isMerge ? mergedPolicy(before, there) : before;
     if (after !== there) reach(view, changes, { userId, place: to, policy: after, before: there });
   }
@@ -172,9 +175,10 @@ function respell(view: View, to: TopicPlace, holders: ReturnType<typeof topicHol
   const changes: Changes = { rows: [], left: new Map(), reached: new Map(), muting: new Set() };
   const channel = view.channels.get(to.channelId);
   if (channel === undefined) return [];
+  const conversations = conversationsNamed(view, [to]);
   for (const { userId, policy } of holders) {
     const user = view.users.get(userId);
-    if (user === undefined || !hasContentAccess(view, user, channel)) continue;
+    if (user === undefined || !knowsTopic(view, user, channel, conversations)) continue;
     reach(view, changes, { userId, place: to, policy, before: policy });
   }
   return effectsOf(view, changes, to);

@@ -7,7 +7,7 @@
 import { limits } from "../../schemas/limits.ts";
 import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
 import { userSetting } from "../../schemas/user-settings.ts";
-import { hasContentAccess } from "../../src/domain/permissions.ts";
+import { canReadChannelMessage } from "../../src/domain/permissions.ts";
 import { type TopicPolicy, topicPolicies, visibilityPolicy } from "../../src/domain/user-topics.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Effect } from "../effects.ts";
@@ -28,10 +28,10 @@ export interface AutomaticPolicies {
 
 /** What posting does to the sender and to those who are mentioned. @param conversationId null: the topic begins with the message */
 export function policiesAfterPost(posted: Posted, conversationId: number | null, view: View): AutomaticPolicies {
-  const { sender, channel, topic, rendered } = posted;
+  const { message, sender, channel, topic, rendered } = posted;
   if (channel === null) return { effects: [], ofSender: null };
   const place = { channelId: channel.id, topic };
-  const mentioned = whoFollowsWhereMentioned(view, channel, place, rendered.mentionedUserIds);
+  const mentioned = whoFollowsWhereMentioned(view, message.id, channel, place, rendered.mentionedUserIds);
   const own = mentioned.includes(sender.id) ? followed : ownPolicy(view, sender, channel, place, conversationId);
   const others = mentioned.filter((id) => id !== sender.id);
   const isOwnChanged = own !== null && hasRoom(view, sender.id, place);
@@ -94,9 +94,13 @@ function isChannelMuted(view: View, userId: number, channelId: number): boolean 
   );
 }
 
-/** Ids of those whom a mention by name makes follow; nobody where so many are named that it is a wildcard by other means (S3). */
+/**
+ * Ids of those whom a mention by name makes follow; nobody where so many are named that it is a wildcard by other means (S3).
+ * Who cannot read the message is not told the topic's name by it (S1).
+ */
 function whoFollowsWhereMentioned(
   view: View,
+  messageId: number,
   channel: ChannelRecord,
   place: TopicPlace,
   userIds: readonly number[],
@@ -107,7 +111,7 @@ function whoFollowsWhereMentioned(
     if (user === undefined || !user.isActive || user.botType !== null) return false;
     if (!userSetting(user, "automatically_follow_topics_where_mentioned")) return false;
     const before = visibilityPolicy(view, id, place.channelId, place.topic);
-    return before !== muted && before !== followed && hasContentAccess(view, user, channel);
+    return before !== muted && before !== followed && canReadChannelMessage(view, user, channel, messageId);
   });
 }
 

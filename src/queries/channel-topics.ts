@@ -1,7 +1,7 @@
 /** The topics of a channel that somebody can read (public API: get-stream-topics). */
 import { limits } from "../../schemas/limits.ts";
 import type { ChannelRecord, UserRecord } from "../../schemas/records.ts";
-import { canReadChannelMessage } from "../domain/permissions.ts";
+import { newestReadable } from "../domain/topic-sight.ts";
 import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 
@@ -29,7 +29,7 @@ export async function channelTopics(
     const rows = view.rows("topicNames", { start, end: [channel.id + 1], limit });
     for (const { row } of rows) {
       const conversation = view.row("conversations", row.id);
-      const newest = newestReadable(view, reader, channel, row.id, conversation?.lastMessageId ?? 0);
+      const newest = conversation === undefined ? null : newestReadable(view, reader, channel, conversation);
       if (conversation === undefined || newest === null) continue;
       topics.push({ name: shownTopic(view, conversation.topic, allowsEmptyTopic), max_id: newest });
     }
@@ -39,24 +39,4 @@ export async function channelTopics(
     await new Promise<void>((resolve) => setImmediate(resolve));
   }
   return topics.slice(0, most).sort((a, b) => b.max_id - a.max_id);
-}
-
-/** In protected history, the newest that the reader received: one look for each of their stays. */
-function newestReadable(
-  view: View,
-  reader: UserRecord,
-  channel: ChannelRecord,
-  conversationId: number,
-  lastMessageId: number,
-): number | null {
-  if (lastMessageId === 0) return null;
-  if (canReadChannelMessage(view, reader, channel, lastMessageId)) return lastMessageId;
-  const { stays } = view.subscriptions.get(reader.id, channel.id) ?? { stays: [] };
-  for (const stay of [...stays].reverse()) {
-    const start = [conversationId, stay.leftAtId ?? Number.MAX_SAFE_INTEGER] as const;
-    const end = [conversationId, stay.joinedAfterId] as const;
-    const [found] = view.keys("conversationMessages", { start, end, reverse: true, limit: 1 });
-    if (found !== undefined && canReadChannelMessage(view, reader, channel, found[1])) return found[1];
-  }
-  return null;
 }

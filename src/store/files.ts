@@ -31,6 +31,12 @@ export function filesFolder(realmFolder: string): string {
   return join(realmFolder, "files");
 }
 
+/** Files by what a sweep that is under way must know of them: none is counted twice, nor taken off that was never counted. */
+interface Tally {
+  readonly counted: Set<string>;
+  readonly gone: Set<string>;
+}
+
 export class FileStore {
   readonly #options: FileStoreOptions;
   /** Written, or being written, and not claimed yet: no sweep takes them. */
@@ -38,6 +44,8 @@ export class FileStore {
   readonly #working = new Set<Promise<unknown>>();
   readonly #made = new Set<string>();
   #bytes = 0;
+  /** What comes and goes while a sweep counts; null: all that is there has been counted. */
+  #tally: Tally | null = null;
 
   constructor(options: FileStoreOptions) {
     this.#options = options;
@@ -90,6 +98,7 @@ export class FileStore {
       });
       await rename(draft, path);
       this.#bytes += bytes.length;
+      this.#tally?.counted.add(name);
     } catch (error) {
       await rm(draft, { force: true });
       throw error;
@@ -105,6 +114,7 @@ export class FileStore {
     try {
       await this.#track(this.#makeFolder(dirname(name)));
       const path = this.#pathOf(name) + temporarySuffix;
+      this.#tally?.counted.add(name);
       return new FileDraft(await open(path, "wx", 0o600), path, {
         track: (work) => this.#track(work),
         count: (bytes) => {
@@ -166,9 +176,12 @@ export class FileStore {
     try {
       const path = this.#pathOf(name);
       const { size } = await stat(path);
+      // Before it goes: a sweep that does not find it any more does not count it.
+      const isCounted = this.#tally?.counted.has(name) ?? true;
+      this.#tally?.gone.add(name);
       // Not rm, which may say that it removed what somebody else did.
       await unlink(path);
-      this.#bytes -= size;
+      if (isCounted) this.#bytes -= size;
     } catch (error) {
       if (!isMissing(error)) this.#options.report(error);
     }
@@ -176,10 +189,15 @@ export class FileStore {
 
   /** Removes what no row claims, and counts the bytes of the rest. @param claimed asked at one moment, between turns */
   sweep(claimed: () => { has(name: string): boolean }): Promise<void> {
-    return this.#track(this.#sweep(claimed));
+    const tally: Tally = { counted: new Set(), gone: new Set() };
+    this.#tally = tally;
+    const swept = this.#sweep(claimed, tally).finally(() => {
+      this.#tally = null;
+    });
+    return this.#track(swept);
   }
 
-  async #sweep(claimed: () => { has(name: string): boolean }): Promise<void> {
+  async #sweep(claimed: () => { has(name: string): boolean }, { counted, gone }: Tally): Promise<void> {
     const found = await listFiles(this.#options.folder);
     if (found.length === 0) return;
     // No name is claimed later but one that is unsettled now: whatever is neither stays unclaimed for ever.
@@ -189,7 +207,12 @@ export class FileStore {
     for (const name of orphans) {
       await rm(join(this.#options.folder, name), { force: true }).catch(this.#options.report);
     }
-    for (const name of kept) this.#bytes += await sizeOf(join(this.#options.folder, name));
+    for (const name of kept) {
+      const size = await sizeOf(join(this.#options.folder, name));
+      if (counted.has(name) || gone.has(name)) continue;
+      counted.add(name);
+      this.#bytes += size;
+    }
   }
 
   #isUnsettled(name: string): boolean {

@@ -111,6 +111,8 @@ t.test(
     await left.delete("/users/me/subscriptions", { subscriptions: ["hidden"] });
     const follower = await Follower.of(outsider, { event_types: ["user_topic", "message"] });
     const leftFollower = await Follower.of(left, { event_types: ["user_topic", "message"] });
+    // What was moved: in protected history, a topic is known by its messages alone.
+    await owner.say(hidden, "secret plans", "moved");
     await move(server, [open, "plans"], [hidden, "secret plans"], false);
     await move(server, [hidden, "old plans"], [hidden, "new plans"], false);
     t.strictSame(await topicsOf(insider), [[hidden, "secret plans", followed]]);
