@@ -221,9 +221,9 @@ function run(
   }
 }
 
-/** A long reading ends with the account or the key that it was asked with, as a held poll does (S1). */
+/** A long reading ends with the account or the key that it was asked with, as a held poll does (S1). A refusal tells nothing. */
 function stillDue({ realm: { view }, credentials }: RawCall, handled: Handled): Handled {
-  if (!("caller" in credentials)) return handled;
+  if (handled.kind === "refused" || !("caller" in credentials)) return handled;
   if (view.users.get(credentials.caller.id)?.isActive !== true) return refuse.userDeactivated();
   return view.apiKey(credentials.keyHash) === undefined ? refuse.invalidApiKey() : handled;
 }
