@@ -207,8 +207,10 @@ export interface CommandParams
   "inputs.persist": {
     readonly counts: readonly { readonly day: number; readonly userId: number; readonly reports: number }[];
   };
-  /** `login`: the key is for somebody who logs in just now. */
-  /** `passwordHash` is what the password was verified against; without it, none was asked for. */
+  /**
+   * `login`: the key is for somebody who logs in just now. `passwordHash`: what the password was verified against; without it, none
+   * was asked for.
+   */
   "user.api-key.add": { readonly hash: string; readonly login?: Login; readonly passwordHash?: string | null };
   "user.email-change.request": { readonly newEmail: string; readonly keyHash: string; readonly link: string };
   "user.email-change.expire": { readonly keyHash: string; readonly requestedAt: number };

@@ -13,7 +13,10 @@ export function newApiKey(view: View, userId: number, hash: string, purpose: "lo
   return { hash, userId, createdAt: view.now, isKept: purpose === "kept" };
 }
 
-/** POST /fetch_api_key. The password was verified before the turn: another request may have changed it meanwhile (S2). When there are `api_keys_per_user_max` already, the oldest login's key goes, kept ones at the very last. */
+/**
+ * POST /fetch_api_key. The password was verified before the turn: another request may have changed it meanwhile (S2). When there are
+ * `api_keys_per_user_max` already, the oldest login's key goes, kept ones at the very last.
+ */
 export function addApiKey(_context: unknown, command: Command<"user.api-key.add">, view: View): Outcome {
   const user = callerOf(command, view);
   if (user === null) return refuse.authenticationFailed();

@@ -319,6 +319,21 @@ t.test(
   },
 );
 
+t.test(
+  "[S3] recipients, in a post and in a narrow, have at most direct_recipients_code_points_max code points",
+  async (t) => {
+    const max = limits.direct_recipients_code_points_max;
+    const post = (to: string) => anna.post("/messages", { type: "direct", to, content: "hi" });
+    const find = (to: string) => starFound(anna, [{ operator: "dm", operand: to }]);
+    for (const [name, ask] of Object.entries({ post, find })) {
+      const [within, beyond] = [await ask("😀".repeat(max)), await ask("😀".repeat(max + 1))];
+      t.strictSame([within.status, beyond.status], [400, 400], name);
+      t.not(within.body.msg, beyond.body.msg, `${name}: ${beyond.body.msg}`);
+      t.match(within.body.msg, name === "post" ? /^Invalid email/ : /unknown user/, "looked up, and not there");
+    }
+  },
+);
+
 t.test("[S3] what is searched for has at most search_operand_code_points_max code points", async (t) => {
   const max = limits.search_operand_code_points_max;
   const desc = `search operand is too long (limit: ${max} characters)`;
