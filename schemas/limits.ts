@@ -229,6 +229,10 @@ export const limits = {
 
   // Store
   store_tables_max: 128,
+  /** Of an older store, in one transaction. */
+  sealing_rows_per_slice: 20_000,
+  /** Damaged rows that the log names, each once. */
+  damage_reports_max: 1000,
   store_free_bytes_min: 256 * 1024 * 1024,
   store_ballast_bytes: 32 * 1024 * 1024,
   /** Given back when a start finds less than this: a start writes a few pages. */

@@ -6,7 +6,7 @@ import type { View } from "../domain/view.ts";
 import { type Environment, openEnvironment } from "../store/environment.ts";
 import { EventLog } from "../store/event-log.ts";
 import { FileStore, filesFolder } from "../store/files.ts";
-import { migrateEnvironment, storeVersion } from "../store/migrations.ts";
+import { migrateEnvironment, refuseUnlessEmpty, storeVersion } from "../store/migrations.ts";
 import { RealmProjections } from "../store/projections/realm-projections.ts";
 import { watchActivity } from "./activity-watch.ts";
 import type { Clock } from "./clock.ts";
@@ -89,10 +89,12 @@ export class Realm {
   #prepare(): string {
     const version = this.environment.get("meta", "version")?.value as number | undefined;
     const stored = this.environment.get("meta", "epoch")?.value as string | undefined;
-    if (version === storeVersion && stored !== undefined) return stored;
+    // A new realm has its version before its counters. A realm with rows has both, or ids would begin anew.
+    if (version === undefined || !this.environment.has("meta", "ledger")) refuseUnlessEmpty(this.environment);
+    if (version !== undefined) migrateEnvironment(this.environment, version);
+    if (version !== undefined && stored !== undefined) return stored;
     const epoch = stored ?? randomBytes(6).toString("hex");
     this.environment.transaction(() => {
-      if (version !== undefined) migrateEnvironment(this.environment, version);
       this.environment.put("meta", "version", { value: storeVersion });
       this.environment.put("meta", "epoch", { value: epoch });
     });

@@ -5,14 +5,17 @@
  */
 import { messageTraits } from "../../schemas/message-traits.ts";
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
+import { DamagedData } from "./damage.ts";
 import type { Environment } from "./environment.ts";
+import { sealedSince } from "./seal.ts";
+import { sealStore } from "./sealing.ts";
 
 export class StoreTooNew extends Error {
   override readonly name = "StoreTooNew";
 }
 
-/** Version of the environment's layout: tables and their keys. */
-export const storeVersion = 6;
+/** Version of the environment's layout: tables and their keys, and how rows are sealed. */
+export const storeVersion = 7;
 
 /** Version of each table's rows. Raise it together with a row migration. */
 export const rowVersions: Readonly<Record<TableName, number>> = {
@@ -99,7 +102,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
 
 type Row = Record<string, unknown>;
 
-/** `environmentMigrations[n]` turns an environment of version n into one of version n + 1, inside one transaction. */
+/** `environmentMigrations[n]` turns an environment of version n into one of version n + 1, all of them inside one transaction. */
 const environmentMigrations: Readonly<Record<number, (environment: Environment) => void>> = {
   1: keySubscriptionsByChannel,
   2: describeIndexedMessages,
@@ -174,18 +177,35 @@ function endQueues(environment: Environment): void {
   for (const key of keys) environment.remove("queues", key);
 }
 
-/** Only inside a transaction. @throws StoreTooNew; Error when a step is missing */
+/** What says how old a store is, and what it counts, cannot be missing where rows are. @throws DamagedData */
+export function refuseUnlessEmpty(environment: Environment): void {
+  const tables = (Object.keys(rowVersions) as TableName[]).filter((table) => table !== "meta");
+  const filled = tables.find((table) => environment.keys(table, { limit: 1 }).length > 0);
+  if (filled === undefined) return;
+  throw new DamagedData(environment.file, `its version or its counters are missing, while table ${filled} has rows`);
+}
+
+/** The last version whose steps are made inside one transaction; sealing all rows takes many. */
+const lastUnsealed = sealedSince - 1;
+
+/** Makes an environment of `version` one of today's. After a crash it goes on where it was. @throws StoreTooNew; Error when a step is missing */
 export function migrateEnvironment(environment: Environment, version: number): void {
   if (version > storeVersion) {
     throw new StoreTooNew(
       `an organization's data has version ${version}, this program knows ${storeVersion}: use the newer program`,
     );
   }
-  for (let at = version; at < storeVersion; at++) {
-    const step = environmentMigrations[at];
-    if (step === undefined) throw new Error(`no migration of a store from version ${at}`);
-    step(environment);
+  if (version < lastUnsealed) {
+    environment.transaction(() => {
+      for (let at = version; at < lastUnsealed; at++) {
+        const step = environmentMigrations[at];
+        if (step === undefined) throw new Error(`no migration of a store from version ${at}`);
+        step(environment);
+      }
+      environment.put("meta", "version", { value: lastUnsealed });
+    });
   }
+  if (version < sealedSince) sealStore(environment);
 }
 
 /** `rowMigrations[table][n]` turns a row of version n into one of version n + 1. */

@@ -55,10 +55,10 @@ export class Audience {
     for (const { table, key, bytes } of writes) {
       if (table === "subscriptions") {
         const [channelId, userId] = key as [number, number];
-        this.#follow(channelId, userId, bytes === null ? null : decodeRow("subscriptions", bytes));
+        this.#follow(channelId, userId, bytes === null ? null : decodeRow("subscriptions", key, bytes));
       }
       if (table !== "events" || bytes === null) continue;
-      const event = decodeRow("events", bytes);
+      const event = decodeRow("events", key, bytes);
       this.#committed.push({ position: event.position, type: event.type, insiders: this.#insiders(event, writes) });
       const message = event.type === "message" ? this.#posting(event, writes) : null;
       if (message === null) continue;
@@ -103,7 +103,7 @@ export class Audience {
   /** Where it was posted, when it was moved in the same transaction. */
   #formerChannel(messageId: number, conversationId: number, writes: readonly Write[]): number | null | undefined {
     const first = writes.find((write) => write.table === "messages" && write.key === messageId && write.bytes !== null);
-    const posted = first?.bytes ? decodeRow("messages", first.bytes).conversationId : conversationId;
+    const posted = first?.bytes ? decodeRow("messages", messageId, first.bytes).conversationId : conversationId;
     return posted === conversationId ? undefined : (this.#row("conversations", posted, writes)?.channelId ?? null);
   }
 
@@ -114,7 +114,7 @@ export class Audience {
     writes: readonly Write[],
   ): RowOf<T> | undefined {
     const last = writes.filter((write) => write.table === table && write.key === key && write.bytes !== null).at(-1);
-    return last?.bytes ? decodeRow(table, last.bytes) : this.#replica.get(table, key);
+    return last?.bytes ? decodeRow(table, key, last.bytes) : this.#replica.get(table, key);
   }
 
   posting(position: number): Posted | undefined {

@@ -120,7 +120,7 @@ export class Auditor {
   }
 
   #message(id: number, bytes: Uint8Array): void {
-    const token = tokenShape.exec(decodeRow("messages", bytes).content)?.[0];
+    const token = tokenShape.exec(decodeRow("messages", id, bytes).content)?.[0];
     if (token === undefined) return;
     const known = this.#created.get(token);
     if (known === undefined) this.#created.set(token, id);
@@ -131,14 +131,14 @@ export class Auditor {
   #processed({ table, key }: Write, writes: readonly Write[]): void {
     const waiting = table as "mailbox" | "timers";
     const staged = writes.find((one) => one.table === table && isSame(one.key, key) && one.bytes !== null);
-    const row = staged?.bytes ? decodeRow(waiting, staged.bytes) : this.#replica.get(waiting, key);
+    const row = staged?.bytes ? decodeRow(waiting, key, staged.bytes) : this.#replica.get(waiting, key);
     if (row !== undefined) this.#mustHaveRun(row.command as Command, { table, key });
   }
 
   /** The rest of a command takes its row. */
   #replaced(key: number, bytes: Uint8Array): void {
     const before = this.#replica.get("mailbox", key)?.command as Command | undefined;
-    const after = decodeRow("mailbox", bytes).command as Command;
+    const after = decodeRow("mailbox", key, bytes).command as Command;
     if (before === undefined || identityOf(before) === identityOf(after)) return;
     this.#mustHaveRun(before, { table: "mailbox", key });
   }

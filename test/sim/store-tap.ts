@@ -1,12 +1,16 @@
 /** A store in front of another one: passes everything on. What stands between a realm and its disk in simulations begins here. */
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
-import type { Environment, PreparedWrite, RowRange } from "../../src/store/environment.ts";
+import type { Environment, PreparedWrite, RowRange, SealedSlice } from "../../src/store/environment.ts";
 
 export class StoreTap implements Environment {
   protected readonly inner: Environment;
 
   constructor(inner: Environment) {
     this.inner = inner;
+  }
+
+  get file(): string {
+    return this.inner.file;
   }
 
   get isWriting(): boolean {
@@ -31,6 +35,14 @@ export class StoreTap implements Environment {
 
   each<T extends TableName>(table: T, visit: (row: RowOf<T>, key: KeyOf<T>) => void): void {
     this.inner.each(table, visit);
+  }
+
+  sealRows(table: TableName, from: unknown, limit: number): SealedSlice {
+    return this.inner.sealRows(table, from, limit);
+  }
+
+  requireSeals(): void {
+    this.inner.requireSeals();
   }
 
   write(prepared: PreparedWrite): void {
