@@ -231,6 +231,10 @@ export const limits = {
   store_tables_max: 128,
   /** Of an older store, in one transaction. */
   sealing_rows_per_slice: 20_000,
+  /** A larger file that was closed in order is checked in part when the server starts. */
+  store_checked_at_start_bytes_max: 256 * 1024 * 1024,
+  /** Damaged rows of one table that `check` names; it counts the others. */
+  check_rows_reported_max: 20,
   /** Damaged rows that the log names, each once. */
   damage_reports_max: 1000,
   store_free_bytes_min: 256 * 1024 * 1024,

@@ -6,10 +6,11 @@ import { BadConfig, readConfig } from "./config.ts";
 import { createLog } from "./log.ts";
 import { offerMetrics } from "./metrics.ts";
 import { DiskFull, PortInUse, type RunningServer, startServer } from "./server.ts";
+import { DamagedData } from "./store/damage.ts";
 import { StoreTooNew } from "./store/migrations.ts";
 import { DataFolderInUse } from "./store/root.ts";
 
-/** sysexits.h: configuration error; temporary failure; everything else. */
+/** sysexits.h: what only the operator can mend; temporary failure; everything else. */
 const exitCodes = { badConfig: 78, unavailable: 75, failure: 1 } as const;
 
 function say(line: string): void {
@@ -17,7 +18,7 @@ function say(line: string): void {
 }
 
 function complain(error: unknown): never {
-  if (error instanceof BadConfig) exitWith(error.message, exitCodes.badConfig);
+  if (error instanceof BadConfig || error instanceof DamagedData) exitWith(error.message, exitCodes.badConfig);
   if (error instanceof DataFolderInUse || error instanceof PortInUse || error instanceof DiskFull) {
     exitWith(error.message, exitCodes.unavailable);
   }

@@ -11,6 +11,7 @@ import { refuse } from "../schemas/errors.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { composeMessage } from "./domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
+import { createFaultLog, type FaultLog } from "./fault-log.ts";
 import { foundRealm } from "./founding.ts";
 import { authenticate, type Credentials, refuseWriteOnly, verifyKey } from "./http/authentication.ts";
 import { clientName } from "./http/client-name.ts";
@@ -33,6 +34,7 @@ import { SocketServer } from "./realtime/socket-server.ts";
 import { type Clock, systemClock } from "./runtime/clock.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
 import { ignoreForwarded, readForwarded } from "./runtime/forwarded.ts";
+import { guardedClock } from "./runtime/guarded-clock.ts";
 import type { Realm } from "./runtime/realm.ts";
 import { RealmHost } from "./runtime/realm-host.ts";
 import { SearchIndexer, type SearchTerms } from "./runtime/search-indexer.ts";
@@ -73,7 +75,7 @@ export interface ServerTools {
   readonly die: (error: unknown) => never;
 }
 
-/** @throws BadConfig, DataFolderInUse, StoreTooNew, PortInUse, DiskFull: each with one clear line */
+/** @throws BadConfig, DataFolderInUse, DamagedData, StoreTooNew, PortInUse, DiskFull: each with one clear line */
 export async function startServer(config: Config, tools: ServerTools): Promise<RunningServer> {
   const clock = tools.clock ?? systemClock;
   const dataDir = resolve(config.dataDir);
@@ -162,12 +164,14 @@ interface Foundation extends Ground {
 }
 
 async function serve(config: Config, tools: ServerTools, foundation: Foundation): Promise<RunningServer> {
-  const { clock, dataDir, root, space, hubs } = foundation;
+  const { dataDir, root, space, hubs } = foundation;
   const { log } = tools;
+  const faults = createFaultLog(log);
+  const clock = guardedClock(foundation.clock, (error) => faults(error, {}, "work in the background threw"));
   // The data folder is ours: the ballast is laid.
   space.acceptsWrites();
   const alarm: Alarm = {
-    bug: (error, command) => log.error({ err: error, to: command?.to, type: command?.type }, "a command threw"),
+    bug: (error, command) => faults(error, { to: command?.to, type: command?.type }, "a command threw"),
     fatal: tools.die,
   };
   const zuliprc = join(dataDir, "zuliprc");
@@ -205,7 +209,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
   const hubOf = (realm: Realm): Hub => hubs.get(realm) as Hub;
   host.openDue();
 
-  const { http, sockets } = createDoors(config, { app: foundation.app, clock, log, host, hubOf });
+  const { http, sockets } = createDoors(config, { app: foundation.app, clock, faults, host, hubOf });
   const listened = await http.listen(config.host, config.port);
   if (listened === null) {
     await host.close();
@@ -285,7 +289,7 @@ async function foundFirst(config: Config, tools: Foundation & { alarm: Alarm }, 
 interface DoorTools {
   readonly app: WebApp;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly faults: FaultLog;
   readonly host: RealmHost;
   readonly hubOf: (realm: Realm) => Hub;
 }
@@ -296,11 +300,11 @@ function tlsOf(config: Config): TlsOptions | null {
 }
 
 /** HTTP and WebSocket on one uWS app, carrying calls to the same operations. */
-function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools) {
+function createDoors(config: Config, { app, clock, faults, host, hubOf }: DoorTools) {
   const rates = new RateLimits(config.rates, () => clock.monotonic());
   const passwords = new Passwords();
   const { bindings, pages, fileBytesMax } = createOperations(config, { passwords, rates, hubOf });
-  const reportBug = (error: unknown, what: string) => log.error({ err: error, what }, "a handler threw");
+  const reportBug = (error: unknown, what: string) => faults(error, { what }, "a handler threw");
   const performer = createPerformer({
     bindings,
     rates,

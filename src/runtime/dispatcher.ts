@@ -9,6 +9,7 @@ import { abandonmentOf } from "../../actors/abandonment.ts";
 import type { Command } from "../../actors/commands.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import { damageIn } from "../store/damage.ts";
 import type { Environment } from "../store/environment.ts";
 import type { Delta } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
@@ -348,7 +349,10 @@ export class Dispatcher {
     for (const waiter of waiters) waiter();
   }
 
-  /** Runs upkeep (pruning) in a transaction of its own, between turns. A failure ends the process like any commit (M5). */
+  /**
+   * Runs upkeep (pruning) in a transaction of its own, between turns. A failure ends the process like any commit (M5); work that
+   * met a damaged row was rolled back before it changed anything.
+   */
   maintain(work: () => void): void {
     if (this.#isInTurn || this.#isClosed || !this.#acceptsWrites()) return;
     this.#commitAlone(() => {
@@ -361,6 +365,7 @@ export class Dispatcher {
     try {
       this.#environment.transaction(work);
     } catch (error) {
+      if (damageIn(error) !== null) throw error;
       this.#alarm.fatal(error);
     }
   }

@@ -84,12 +84,22 @@ export class DurableTimers {
     this.#mayBeMore = rows.length === limit;
   }
 
+  #armAgain(): void {
+    try {
+      this.arm();
+    } catch (error) {
+      // A damaged row: the timers are looked at again later.
+      this.#sleepUntil(this.#clock.now() + limits.timer_sleep_ms_max);
+      throw error;
+    }
+  }
+
   /** Long sleeps are cut, so that a clock that jumps is noticed. */
   #sleepUntil(dueAt: number): void {
     if (this.#isStopped) return;
     this.#nextDueAt = dueAt;
     this.#cancel?.();
     const delay = Math.min(Math.max(0, dueAt - this.#clock.now()), limits.timer_sleep_ms_max);
-    this.#cancel = this.#clock.after(delay, () => this.arm());
+    this.#cancel = this.#clock.after(delay, () => this.#armAgain());
   }
 }

@@ -2,8 +2,11 @@
  * The realms of a data folder: which host names which (D4), opened when first asked for. Realms that another program adds
  * (cli create-realm) are found when an unknown name is asked for.
  */
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
+import { type DamagedData, damageIn } from "../store/damage.ts";
+import type { Extent } from "../store/lmdb-check.ts";
 import type { RealmEntry, RootStore } from "../store/root.ts";
 import type { Clock } from "./clock.ts";
 import type { Alarm } from "./dispatcher.ts";
@@ -32,6 +35,10 @@ export class RealmHost {
   #last: { readonly hostHeader: string; readonly realm: Realm } | null = null;
   #listedAt = Number.NEGATIVE_INFINITY;
   #cancelDue: () => void = () => undefined;
+  /** Damage stays until the server is stopped: the file is not looked at anew for each request. */
+  readonly #damaged = new Map<number, DamagedData>();
+  /** Nobody waits for an answer yet. */
+  #isStarting = true;
 
   constructor(options: RealmHostOptions) {
     this.#options = options;
@@ -75,9 +82,25 @@ export class RealmHost {
    * written first: where there is no room for it, nothing is open by half, and whoever asks next tries again.
    */
   open(entry: RealmEntry): Realm {
+    const damaged = this.#damaged.get(entry.id);
+    if (damaged !== undefined) throw damaged;
+    try {
+      return this.#openWhole(entry);
+    } catch (error) {
+      const damage = damageIn(error);
+      if (damage !== null) this.#damaged.set(entry.id, damage);
+      throw error;
+    }
+  }
+
+  #openWhole(entry: RealmEntry): Realm {
+    const folder = realmFolder(this.#options.dataDir, entry.id);
+    // It was not closed, or has work: in both cases nobody waits for it, and a crash may have had a cause.
+    const extent = this.#isStarting ? extentAtStart(folder, entry.dueHint === 0) : "skeleton";
     if (entry.dueHint !== 0) this.#options.root.putRealm({ ...entry, dueHint: 0 });
     const realm = new Realm({
-      folder: realmFolder(this.#options.dataDir, entry.id),
+      folder,
+      extent,
       clock: this.#options.clock,
       alarm: this.#options.alarm,
       acceptsWrites: this.#options.acceptsWrites,
@@ -101,6 +124,7 @@ export class RealmHost {
       else if (index === 0) this.open(entry);
       else if (!this.#openAlone(entry)) next = Math.min(next, now + limits.timer_sleep_ms_max);
     });
+    this.#isStarting = false;
     if (next === Number.POSITIVE_INFINITY) return;
     const delay = Math.min(next - now, limits.timer_sleep_ms_max);
     this.#cancelDue = this.#options.clock.after(delay, () => this.openDue());
@@ -136,6 +160,13 @@ export class RealmHost {
 /** What can be in the list of realms as more than an exact host: no address. */
 function isName(host: string): boolean {
   return /^[a-z0-9.-]+$/.test(host) && !/^[\d.]+$/.test(host);
+}
+
+/** A large file is read in whole only where there may be a reason: 100,000 pages take about a second. */
+function extentAtStart(folder: string, mayHaveCrashed: boolean): Extent {
+  if (mayHaveCrashed) return "whole";
+  const file = statSync(join(folder, "data.mdb"), { throwIfNoEntry: false });
+  return (file?.size ?? 0) <= limits.store_checked_at_start_bytes_max ? "whole" : "skeleton";
 }
 
 export function realmFolder(dataDir: string, id: number): string {

@@ -6,7 +6,8 @@ import type { View } from "../domain/view.ts";
 import { type Environment, openEnvironment } from "../store/environment.ts";
 import { EventLog } from "../store/event-log.ts";
 import { FileStore, filesFolder } from "../store/files.ts";
-import { migrateEnvironment, refuseUnlessEmpty, storeVersion } from "../store/migrations.ts";
+import type { Extent } from "../store/lmdb-check.ts";
+import { migrateEnvironment, refuseWithoutHead, storeVersion } from "../store/migrations.ts";
 import { RealmProjections } from "../store/projections/realm-projections.ts";
 import { watchActivity } from "./activity-watch.ts";
 import type { Clock } from "./clock.ts";
@@ -19,7 +20,9 @@ export interface RealmOptions {
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;
   /** Only for tests that put a store with faults of its own between the realm and the disk; `openEnvironment` without. */
-  readonly openStore?: (folder: string) => Environment;
+  readonly openStore?: (folder: string, extent?: Extent) => Environment;
+  /** How much of the file is checked before it is opened. */
+  readonly extent?: Extent;
 }
 
 const upkeepMs = 60_000;
@@ -37,7 +40,7 @@ export class Realm {
 
   /** @throws Error when the store is newer than the program or damaged */
   constructor(options: RealmOptions) {
-    this.environment = (options.openStore ?? openEnvironment)(options.folder);
+    this.environment = (options.openStore ?? openEnvironment)(options.folder, options.extent);
     try {
       this.epoch = this.#prepare();
       this.projections = RealmProjections.rebuild(this.environment);
@@ -89,8 +92,7 @@ export class Realm {
   #prepare(): string {
     const version = this.environment.get("meta", "version")?.value as number | undefined;
     const stored = this.environment.get("meta", "epoch")?.value as string | undefined;
-    // A new realm has its version before its counters. A realm with rows has both, or ids would begin anew.
-    if (version === undefined || !this.environment.has("meta", "ledger")) refuseUnlessEmpty(this.environment);
+    refuseWithoutHead(this.environment);
     if (version !== undefined) migrateEnvironment(this.environment, version);
     if (version !== undefined && stored !== undefined) return stored;
     const epoch = stored ?? randomBytes(6).toString("hex");
@@ -104,13 +106,20 @@ export class Realm {
   /** Prunes the event log now and then, in slices, between turns; while a slice was not enough, soon again. */
   #keepUp(afterMs = upkeepMs): void {
     this.dispatcher.wheel.set("upkeep", afterMs, () => {
-      const { ledger, view } = this.dispatcher;
+      const { ledger } = this.dispatcher;
       const before = ledger.eventBytes;
-      const isDue =
-        before > limits.event_log_bytes_max || this.#oldestEventAge(view.now) > limits.event_log_kept_ms_max;
-      if (isDue) this.dispatcher.maintain(() => ledger.grew(-this.log.prune(view.now, before)));
-      this.#keepUp(ledger.eventBytes < before ? upkeepAgainMs : upkeepMs);
+      try {
+        this.#prune(before);
+      } finally {
+        this.#keepUp(ledger.eventBytes < before ? upkeepAgainMs : upkeepMs);
+      }
     });
+  }
+
+  #prune(bytes: number): void {
+    const { ledger, view } = this.dispatcher;
+    const isDue = bytes > limits.event_log_bytes_max || this.#oldestEventAge(view.now) > limits.event_log_kept_ms_max;
+    if (isDue) this.dispatcher.maintain(() => ledger.grew(-this.log.prune(view.now, bytes)));
   }
 
   #oldestEventAge(now: number): number {

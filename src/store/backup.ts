@@ -4,10 +4,12 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { copyFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { avatarFiles, emojiFiles, uploadName } from "../../schemas/files.ts";
+import { limits } from "../../schemas/limits.ts";
 import { rowFields, type TableName } from "../../schemas/records.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
 import { filesFolder, listFiles } from "./files.ts";
 import { flushFoldersTo, flushTree } from "./folders.ts";
+import { refuseWithoutHead } from "./migrations.ts";
 import type { RootStore } from "./root.ts";
 
 function folderOf(dataDir: string, id: number): string {
@@ -65,26 +67,45 @@ export async function restoreFolder(root: RootStore, dataDir: string): Promise<v
   }
 }
 
-/** @returns one line per problem */
+/** Reads everything: pages, rows, what indexes say, and files. @returns one line per problem */
 export async function checkFolder(root: RootStore, dataDir: string): Promise<string[]> {
   const problems: string[] = [];
   for (const { id } of root.realms()) {
-    const environment = openEnvironment(folderOf(dataDir, id));
     const report = (problem: string) => problems.push(`realm ${id}: ${problem}`);
-    for (const table of Object.keys(rowFields) as TableName[]) checkRows(environment, table, report);
-    checkIndexes(environment, report);
-    await checkFiles(environment, folderOf(dataDir, id), report);
-    await environment.close();
+    try {
+      await checkRealm(folderOf(dataDir, id), report);
+    } catch (error) {
+      // Nothing more can be read of it.
+      report(error instanceof Error ? error.message : String(error));
+    }
   }
   return problems;
 }
 
-function checkRows(environment: Environment, table: TableName, report: (problem: string) => void): void {
+async function checkRealm(folder: string, report: (problem: string) => void): Promise<void> {
+  const environment = openEnvironment(folder, "whole");
   try {
-    environment.each(table, () => undefined);
-  } catch (error) {
-    report(`${table}: ${error instanceof Error ? error.message : String(error)}`);
+    let damaged = 0;
+    for (const table of Object.keys(rowFields) as TableName[]) damaged += checkRows(environment, table, report);
+    // What compares rows must read them.
+    if (damaged > 0) return;
+    refuseWithoutHead(environment);
+    checkIndexes(environment, report);
+    await checkFiles(environment, folder, report);
+  } finally {
+    await environment.close();
   }
+}
+
+/** @returns how many of a table's rows are damaged; as many are reported as are of use */
+function checkRows(environment: Environment, table: TableName, report: (problem: string) => void): number {
+  let damaged = 0;
+  environment.verify(table, (error) => {
+    if (++damaged <= limits.check_rows_reported_max) report(error instanceof Error ? error.message : String(error));
+  });
+  const unsaid = damaged - limits.check_rows_reported_max;
+  if (unsaid > 0) report(`${unsaid} more rows of table ${table} are damaged`);
+  return damaged;
 }
 
 /** Every message has its conversation and its index entries, and the other way round. */

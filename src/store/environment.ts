@@ -12,6 +12,7 @@ import { type KeyOf, type RowOf, rowFields, type TableName } from "../../schemas
 import { encodeRow } from "./codec.ts";
 import { flushFoldersTo } from "./folders.ts";
 import { HeldBack } from "./held-back.ts";
+import { checkPages, type Extent } from "./lmdb-check.ts";
 import { RowReader } from "./row-reader.ts";
 import { isSealed, sealBytes } from "./seal.ts";
 
@@ -70,6 +71,8 @@ export interface Environment {
   /** Copies the environment, compacted, to an existing empty folder. */
   backup(folder: string): Promise<void>;
   count(table: TableName): number;
+  /** Reads every row of a table. @param report is told of each that is damaged */
+  verify(table: TableName, report: (error: unknown) => void): void;
   close(): Promise<void>;
 }
 
@@ -98,6 +101,18 @@ function keyBytes(key: unknown): number {
 /** Of a UTF-16 unit in UTF-8, measured only where it may matter. */
 function maxBytesPerUnit(text: string): number {
   return text.length * 3 < keyBytes_max / 4 ? 3 : Math.max(1, (2 * Buffer.byteLength(text)) / text.length);
+}
+
+interface Entry {
+  readonly key: unknown;
+  readonly value: Buffer;
+}
+
+/** @param entries one more than is sealed, to go on with */
+function sealed(entries: readonly Entry[], limit: number, reseal: (entry: Entry) => void): SealedSlice {
+  const unsealed = entries.slice(0, limit).filter(({ value }) => !isSealed(value));
+  for (const entry of unsealed) reseal(entry);
+  return { next: entries[limit]?.key, bytesAdded: unsealed.length * sealBytes };
 }
 
 interface Tables {
@@ -133,9 +148,13 @@ function readerOf(file: string, root: RootDatabase<Buffer, RawKey>, meta: Databa
   }
 }
 
-/** @throws Error when the folder cannot be created or is no LMDB environment; DamagedData. */
-export function openEnvironment(folder: string): Environment {
+/**
+ * @param extent how much of the file is checked before LMDB believes it
+ * @throws Error when the folder cannot be created or is no LMDB environment; DamagedData
+ */
+export function openEnvironment(folder: string, extent: Extent = "skeleton"): Environment {
   const file = join(folder, "data.mdb");
+  checkPages(file, extent);
   const { root, database } = openTables(folder, file);
   const writeNow = (table: TableName, key: unknown, bytes: Uint8Array | null): void => {
     // A block, not an expression: a returned promise would leave the transaction open (pitfalls 1.1).
@@ -182,13 +201,9 @@ export function openEnvironment(folder: string): Environment {
       heldBack.release(table);
       const start = from === undefined ? {} : { start: from };
       const entries = [...database(table).getRange({ ...start, limit: limit + 1 } as object)];
-      let bytesAdded = 0;
-      for (const { key, value } of entries.slice(0, limit)) {
-        if (isSealed(value)) continue;
+      const reseal = ({ key, value }: Entry) =>
         writeNow(table, key, encodeRow(table, key, reader.read(table, key, value)));
-        bytesAdded += sealBytes;
-      }
-      return { next: entries[limit]?.key, bytesAdded };
+      return sealed(entries, limit, reseal);
     },
     requireSeals: () => reader.requireSeals(),
     each(table, visit) {
@@ -229,6 +244,15 @@ export function openEnvironment(folder: string): Environment {
     count(table) {
       heldBack.release(table);
       return database(table).getKeysCount();
+    },
+    verify(table, report) {
+      for (const { key, value } of database(table).getRange({})) {
+        try {
+          reader.read(table, key, value);
+        } catch (error) {
+          report(error);
+        }
+      }
     },
     async close() {
       await root.close();

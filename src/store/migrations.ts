@@ -177,8 +177,12 @@ function endQueues(environment: Environment): void {
   for (const key of keys) environment.remove("queues", key);
 }
 
-/** What says how old a store is, and what it counts, cannot be missing where rows are. @throws DamagedData */
-export function refuseUnlessEmpty(environment: Environment): void {
+/**
+ * What says how old a store is, and what it counts, cannot be missing where rows are: a new realm has its version before its
+ * counters, and ids would begin anew without either. @throws DamagedData
+ */
+export function refuseWithoutHead(environment: Environment): void {
+  if (environment.has("meta", "version") && environment.has("meta", "ledger")) return;
   const tables = (Object.keys(rowVersions) as TableName[]).filter((table) => table !== "meta");
   const filled = tables.find((table) => environment.keys(table, { limit: 1 }).length > 0);
   if (filled === undefined) return;

@@ -69,6 +69,10 @@ export class StoreTap implements Environment {
     return this.inner.count(table);
   }
 
+  verify(table: TableName, report: (error: unknown) => void): void {
+    this.inner.verify(table, report);
+  }
+
   close(): Promise<void> {
     return this.inner.close();
   }
