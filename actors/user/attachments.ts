@@ -16,7 +16,7 @@ import { effects } from "../effects.ts";
 export function addAttachment(_context: unknown, asked: Command<"attachment.add">, view: View): Outcome {
   const owner = callerOf(asked, view);
   if (owner === null) return refuse.noSuchUser();
-  const { file, name, size, image, quotaBytes } = asked.params;
+  const { file, name, size, image, sha256, quotaBytes } = asked.params;
   const bytes = view.counter("attachmentBytes") + size;
   if (quotaBytes !== null && bytes > quotaBytes) return overQuota();
   const id = view.counter("attachment") + 1;
@@ -31,6 +31,7 @@ export function addAttachment(_context: unknown, asked: Command<"attachment.add"
     createdAt: view.now,
     image,
     unclaimedSince: view.now,
+    sha256,
   };
   const url = uploadsPath + pathIdOf(view.realm.id, attachment);
   return done({ url, uri: url, filename: attachment.name }, [

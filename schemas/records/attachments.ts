@@ -15,6 +15,8 @@ export interface AttachmentRecord {
   readonly image: { readonly widthPx: number; readonly heightPx: number; readonly contentType: string } | null;
   /** Since when no message links to it; null: one does. */
   readonly unclaimedSince: number | null;
+  /** Of its bytes, in base64url; null: it was uploaded before this was kept. */
+  readonly sha256: string | null;
 }
 
 /** Which messages link to which files, once from each side; the keys say all. */
@@ -34,7 +36,7 @@ export interface AttachmentTables {
 }
 
 export const attachmentRowFields = {
-  attachments: ["id", "ownerId", "file", "name", "pathName", "size", "createdAt", "image", "unclaimedSince"],
+  attachments: ["id", "ownerId", "file", "name", "pathName", "size", "createdAt", "image", "unclaimedSince", "sha256"],
   attachmentFiles: ["id"],
   userAttachments: [],
   attachmentMessages: [],

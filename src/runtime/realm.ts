@@ -5,6 +5,7 @@ import { limits } from "../../schemas/limits.ts";
 import type { View } from "../domain/view.ts";
 import { type Environment, openEnvironment } from "../store/environment.ts";
 import { EventLog } from "../store/event-log.ts";
+import { areFilesHeld } from "../store/file-hold.ts";
 import { FileStore, filesFolder } from "../store/files.ts";
 import type { Extent } from "../store/lmdb-check.ts";
 import { migrateEnvironment, refuseWithoutHead, storeVersion } from "../store/migrations.ts";
@@ -51,6 +52,7 @@ export class Realm {
     this.files = new FileStore({
       folder: filesFolder(options.folder),
       acceptsWrites: options.acceptsWrites,
+      areHeld: () => areFilesHeld(options.folder),
       report: (error) => options.alarm.bug(error, null),
     });
     this.dispatcher = new Dispatcher({
@@ -103,12 +105,17 @@ export class Realm {
     return epoch;
   }
 
-  /** Prunes the event log now and then, in slices, between turns; while a slice was not enough, soon again. */
+  /**
+   * Now and then: prunes the event log, in slices, between turns, and clears away what backups left. While a slice was not enough,
+   * soon again.
+   */
   #keepUp(afterMs = upkeepMs): void {
     this.dispatcher.wheel.set("upkeep", afterMs, () => {
       const { ledger } = this.dispatcher;
       const before = ledger.eventBytes;
       try {
+        this.environment.clearDeadReaders();
+        this.files.discardHeldBack();
         this.#prune(before);
       } finally {
         this.#keepUp(ledger.eventBytes < before ? upkeepAgainMs : upkeepMs);

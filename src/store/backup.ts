@@ -1,16 +1,17 @@
 /** Copies, restores and checks of a data folder. A restored one begins new epochs, so that old queues are void (E1). */
-import { randomBytes } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
-import { copyFile, mkdir } from "node:fs/promises";
+import { createHash, randomBytes } from "node:crypto";
+import { copyFileSync, createReadStream, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { copyFile, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { avatarFiles, emojiFiles, uploadName } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
-import { rowFields, type TableName } from "../../schemas/records.ts";
+import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
+import { holdFiles } from "./file-hold.ts";
 import { filesFolder, listFiles } from "./files.ts";
 import { flushFoldersTo, flushTree } from "./folders.ts";
 import { refuseWithoutHead } from "./migrations.ts";
-import type { RootStore } from "./root.ts";
+import type { RealmEntry, RootStore } from "./root.ts";
 
 function folderOf(dataDir: string, id: number): string {
   return join(dataDir, "realms", String(id));
@@ -18,46 +19,76 @@ function folderOf(dataDir: string, id: number): string {
 
 /**
  * The root is copied first: realms only come, so the copy names none whose folder is not copied after it. Each realm is of one moment.
- * On disk when this resolves: whoever has a backup may give up an older one.
+ * On disk, and read again, when this resolves: whoever has a backup may give up an older one.
+ * @returns what is wrong with the copy, one line per problem
  */
-export async function backupFolder(root: RootStore, dataDir: string, target: string): Promise<void> {
+export async function backupFolder(root: RootStore, dataDir: string, target: string): Promise<string[]> {
   mkdirSync(join(target, "root"), { recursive: true, mode: 0o700 });
   await root.backup(join(target, "root"));
-  for (const { id } of root.realms()) {
-    const environment = openEnvironment(folderOf(dataDir, id));
-    mkdirSync(folderOf(target, id), { recursive: true, mode: 0o700 });
-    // Before, because a file may be given up while the rest is copied; and after, because one may be added.
-    await copyFiles(folderOf(dataDir, id), folderOf(target, id));
-    await environment.backup(folderOf(target, id));
-    await environment.close();
-    await copyFiles(folderOf(dataDir, id), folderOf(target, id));
-  }
+  for (const { id } of root.realms()) await backupRealm(folderOf(dataDir, id), folderOf(target, id));
   for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith("zuliprc"))) {
     copyFileSync(join(dataDir, name), join(target, name));
   }
   await flushTree(target);
   flushFoldersTo(target);
+  return checkRealms(root.realms(), target);
 }
 
-/** Copies what is not there yet: a file never changes. What a row does not claim is swept when the copy is opened. */
-async function copyFiles(realm: string, target: string): Promise<void> {
-  for (const name of await listFiles(filesFolder(realm))) {
+/** Rows first, then the files that they claim: the server removes none meanwhile (file-hold.ts). */
+async function backupRealm(folder: string, target: string): Promise<void> {
+  mkdirSync(target, { recursive: true, mode: 0o700 });
+  const release = await holdFiles(folder);
+  try {
+    const environment = openEnvironment(folder);
+    environment.clearDeadReaders();
+    await environment.backup(target).finally(() => environment.close());
+    const copy = openEnvironment(target, "whole");
+    const claimed = claimedIn(copy);
+    await copy.close();
+    await copyFiles(folder, target, claimed);
+  } finally {
+    await release();
+  }
+}
+
+/** Files that rows claim, each with its owner in words. */
+function claimedIn(environment: Environment): Map<string, string> {
+  const claimed = new Map<string, string>();
+  const claim = (owner: string, names: readonly string[]) => {
+    for (const name of names) claimed.set(name, owner);
+  };
+  environment.each("users", (user) => claim(`user ${user.id}`, avatarFiles(user.avatarFile)));
+  environment.each("attachments", ({ id, file }) => claim(`attachment ${id}`, [uploadName(file)]));
+  environment.each("realmEmoji", (emoji) => claim(`custom emoji ${emoji.id}`, emojiFiles(emoji)));
+  return claimed;
+}
+
+async function copyFiles(realm: string, target: string, claimed: ReadonlyMap<string, string>): Promise<void> {
+  for (const name of claimed.keys()) {
     const copy = join(filesFolder(target), name);
-    if (existsSync(copy)) continue;
     await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
     try {
       await copyFile(join(filesFolder(realm), name), copy);
     } catch (error) {
-      // Removed since it was listed.
+      // The check of the copy reports it.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }
   }
 }
 
+/** @param sha256 null: only the size is known */
+async function isIntact(path: string, size: number, sha256: string | null): Promise<boolean> {
+  if ((await stat(path)).size !== size) return false;
+  if (sha256 === null) return true;
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest("base64url") === sha256;
+}
+
 export async function restoreFolder(root: RootStore, dataDir: string): Promise<void> {
   for (const { id } of root.realms()) {
     if (!existsSync(folderOf(dataDir, id))) throw new Error(`the backup lacks realm ${id}`);
-    const environment = openEnvironment(folderOf(dataDir, id));
+    const environment = openEnvironment(folderOf(dataDir, id), "whole");
     environment.transaction(() => {
       environment.put("meta", "epoch", { value: randomBytes(6).toString("hex") });
       for (const key of environment.keys("queues", { limit: Number.MAX_SAFE_INTEGER }))
@@ -68,9 +99,13 @@ export async function restoreFolder(root: RootStore, dataDir: string): Promise<v
 }
 
 /** Reads everything: pages, rows, what indexes say, and files. @returns one line per problem */
-export async function checkFolder(root: RootStore, dataDir: string): Promise<string[]> {
+export function checkFolder(root: RootStore, dataDir: string): Promise<string[]> {
+  return checkRealms(root.realms(), dataDir);
+}
+
+async function checkRealms(realms: readonly RealmEntry[], dataDir: string): Promise<string[]> {
   const problems: string[] = [];
-  for (const { id } of root.realms()) {
+  for (const { id } of realms) {
     const report = (problem: string) => problems.push(`realm ${id}: ${problem}`);
     try {
       await checkRealm(folderOf(dataDir, id), report);
@@ -133,13 +168,17 @@ function checkIndexes(environment: Environment, report: (problem: string) => voi
   if (channelMessages !== inChannels) report(`${channelMessages} channel messages, ${inChannels} entries of channels`);
 }
 
-/** Every file that a row claims is there. */
+/** Every file that a row claims is there, and an uploaded one is what was uploaded. */
 async function checkFiles(environment: Environment, realm: string, report: (problem: string) => void): Promise<void> {
   const present = new Set(await listFiles(filesFolder(realm)));
-  const reportMissing = (owner: string, names: readonly string[]) => {
-    for (const name of names) if (!present.has(name)) report(`${owner}: the file ${name} is missing`);
-  };
-  environment.each("users", (user) => reportMissing(`user ${user.id}`, avatarFiles(user.avatarFile)));
-  environment.each("attachments", ({ id, file }) => reportMissing(`attachment ${id}`, [uploadName(file)]));
-  environment.each("realmEmoji", (emoji) => reportMissing(`custom emoji ${emoji.id}`, emojiFiles(emoji)));
+  for (const [name, owner] of claimedIn(environment)) {
+    if (!present.has(name)) report(`${owner}: the file ${name} is missing`);
+  }
+  const uploads: RowOf<"attachments">[] = [];
+  environment.each("attachments", (attachment) => uploads.push(attachment));
+  for (const { id, file, size, sha256 } of uploads) {
+    const name = uploadName(file);
+    const isDamaged = present.has(name) && !(await isIntact(join(filesFolder(realm), name), size, sha256));
+    if (isDamaged) report(`attachment ${id}: the file ${name} is damaged`);
+  }
 }

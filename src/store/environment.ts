@@ -68,6 +68,8 @@ export interface Environment {
    * @throws what `work` throws, after rolling back; any other error means that the commit failed (M5).
    */
   transaction<R>(work: () => R): R;
+  /** A process that was killed while it read keeps every page that it could see from being used again: lets go of those. */
+  clearDeadReaders(): void;
   /** Copies the environment, compacted, to an existing empty folder. */
   backup(folder: string): Promise<void>;
   count(table: TableName): number;
@@ -237,6 +239,7 @@ export function openEnvironment(folder: string, extent: Extent = "skeleton"): En
       }
       return result as R;
     },
+    clearDeadReaders: () => void root.readerCheck(),
     async backup(target) {
       mkdirSync(target, { recursive: true });
       await root.backup(target, true);

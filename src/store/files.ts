@@ -20,6 +20,8 @@ export interface FileStoreOptions {
   readonly folder: string;
   /** Whether there is room on the disk (M5). */
   readonly acceptsWrites: () => boolean;
+  /** Whether a backup is copying: nothing is removed meanwhile. */
+  readonly areHeld?: () => Promise<boolean>;
   /** A file could not be removed: it is tried again by the next sweep. */
   readonly report: (error: unknown) => void;
 }
@@ -42,6 +44,8 @@ export class FileStore {
   /** Written, or being written, and not claimed yet: no sweep takes them. */
   readonly #unsettled = new Set<string>();
   readonly #working = new Set<Promise<unknown>>();
+  /** To be removed when no backup is copying. A restart forgets them, and its sweep finds them. */
+  readonly #heldBack = new Set<string>();
   readonly #made = new Set<string>();
   #bytes = 0;
   /** What comes and goes while a sweep counts; null: all that is there has been counted. */
@@ -169,7 +173,23 @@ export class FileStore {
 
   /** Removes a file in the background. */
   discard(name: string): void {
-    void this.#track(this.#remove(name));
+    void this.#track(this.#removeUnlessHeld(name));
+  }
+
+  /** Removes what had to wait for a backup, if none is copying any more. */
+  discardHeldBack(): void {
+    const names = [...this.#heldBack];
+    this.#heldBack.clear();
+    for (const name of names) this.discard(name);
+  }
+
+  async #removeUnlessHeld(name: string): Promise<void> {
+    if (await this.#areHeld()) this.#heldBack.add(name);
+    else await this.#remove(name);
+  }
+
+  async #areHeld(): Promise<boolean> {
+    return this.#options.areHeld !== undefined && (await this.#options.areHeld());
   }
 
   async #remove(name: string): Promise<void> {
@@ -204,7 +224,9 @@ export class FileStore {
     const isClaimed = claimed();
     const orphans = found.filter((name) => !isClaimed.has(name) && !this.#isUnsettled(name));
     const kept = found.filter((name) => isClaimed.has(name) && !this.#isUnsettled(name));
-    for (const name of orphans) {
+    // They stay until the next start: the rows that a backup copies may claim them.
+    const isHeld = await this.#areHeld();
+    for (const name of isHeld ? [] : orphans) {
       await rm(join(this.#options.folder, name), { force: true }).catch(this.#options.report);
     }
     for (const name of kept) {

@@ -93,7 +93,7 @@ interface Counts {
 /** The two trees whose leaves are read whatever the extent: the list of tables leads to them. */
 type Role = "free pages" | "tables" | "table";
 
-/** As LMDB has them: the keys of the free pages are integers. */
+/** As LMDB has them: the keys of the free pages are integers. Higher bits say how the file was opened last. */
 const flagsOf: Readonly<Record<Role, number>> = { "free pages": 8, tables: 0, table: 0 };
 
 class Walk {
@@ -138,7 +138,7 @@ class Walk {
   }
 
   #tree(tree: Tree, role: Role, visit: (node: Node) => void): void {
-    require(tree.flags === flagsOf[role], "it has unknown flags");
+    require((tree.flags & 0xff) === flagsOf[role], "it has unknown flags");
     const counts: Counts = { branchPages: 0, leafPages: 0, overflowPages: 0, entries: 0 };
     if (tree.root === invalidPage) {
       require(tree.entries === 0, "it has entries and no page");

@@ -1,10 +1,12 @@
 /** The root environment of a data folder: who owns it, which realms there are, when an idle one has something due (M8). */
 import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { open, type RootDatabase } from "lmdb";
+import { open } from "lmdb";
 import { isRunning, type Owner, thisProcess } from "./data-lock.ts";
 import { flushFoldersTo } from "./folders.ts";
+import { checkPages } from "./lmdb-check.ts";
 import { StoreTooNew, storeVersion } from "./migrations.ts";
+import { RootRows } from "./root-rows.ts";
 
 export interface RealmEntry {
   readonly id: number;
@@ -49,10 +51,23 @@ function hasHead(file: string): boolean {
   return [0, pageBytes].every((page) => mark.bytes.equals(head.subarray(page + mark.offset, page + mark.offset + 4)));
 }
 
-export class RootStore {
-  readonly #database: RootDatabase<unknown, (string | number)[]>;
+/** @throws DamagedData */
+function openRows(folder: string): RootRows {
+  const file = join(folder, "data.mdb");
+  checkPages(file, "whole");
+  const database = open<Buffer, (string | number)[]>({ path: folder, overlappingSync: false, encoding: "binary" });
+  try {
+    return new RootRows(database, file);
+  } catch (error) {
+    void database.close();
+    throw error;
+  }
+}
 
-  private constructor(database: RootDatabase<unknown, (string | number)[]>) {
+export class RootStore {
+  readonly #database: RootRows;
+
+  private constructor(database: RootRows) {
     this.#database = database;
   }
 
@@ -61,7 +76,7 @@ export class RootStore {
     const folder = join(dataFolder, "root");
     clearUnfinished(dataFolder, folder);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const database = open<unknown, (string | number)[]>({ path: folder, overlappingSync: false, encoding: "json" });
+    const database = openRows(folder);
     // Always: the process that made it may have been killed before it came to this.
     flushFoldersTo(folder);
     const store = new RootStore(database);
@@ -71,7 +86,7 @@ export class RootStore {
         `the data has version ${version}, this program knows ${storeVersion}: use the newer program`,
       );
     }
-    if (version === undefined) store.#write(() => void database.put(["version"], storeVersion));
+    if (version === undefined) store.#write(() => database.put(["version"], storeVersion));
     return store;
   }
 
@@ -82,12 +97,13 @@ export class RootStore {
       if (owner !== undefined && owner.pid !== process.pid && isRunning(owner)) {
         throw new DataFolderInUse(`process ${owner.pid} is running on this data folder`);
       }
-      void this.#database.put(["owner"], thisProcess());
+      this.#database.sealAll();
+      this.#database.put(["owner"], thisProcess());
     });
   }
 
   unlock(): void {
-    this.#write(() => void this.#database.remove(["owner"]));
+    this.#write(() => this.#database.remove(["owner"]));
   }
 
   /** In order of their ids; the first one is the default realm. */
@@ -111,29 +127,29 @@ export class RootStore {
         throw new DataFolderInUse(`process ${founder.pid} is making another organization: try again`);
       }
       id = (this.realms().at(-1)?.id ?? 0) + 1;
-      void this.#database.put(["founder"], thisProcess());
+      this.#database.put(["founder"], thisProcess());
     });
     return id;
   }
 
   abandonFounding(): void {
-    this.#write(() => void this.#database.remove(["founder"]));
+    this.#write(() => this.#database.remove(["founder"]));
   }
 
   finishFounding(entry: RealmEntry): void {
     this.#write(() => {
-      void this.#database.put(["realm", entry.id], entry);
-      void this.#database.remove(["founder"]);
+      this.#database.put(["realm", entry.id], entry);
+      this.#database.remove(["founder"]);
     });
   }
 
   putRealm(entry: RealmEntry): void {
-    this.#write(() => void this.#database.put(["realm", entry.id], entry));
+    this.#write(() => this.#database.put(["realm", entry.id], entry));
   }
 
   /** Copies the root to an existing empty folder. */
   async backup(folder: string): Promise<void> {
-    await this.#database.backup(folder, true);
+    await this.#database.backup(folder);
   }
 
   async close(): Promise<void> {

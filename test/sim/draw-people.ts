@@ -120,6 +120,7 @@ export const peopleDraws = {
       name: "a.txt",
       size: 10 + world.random.below(100),
       image: null,
+      sha256: world.hex(32),
       quotaBytes: null,
     };
     return command(self(id), "attachment.add", file, id);

@@ -61,6 +61,10 @@ export class StoreTap implements Environment {
     return this.inner.transaction(work);
   }
 
+  clearDeadReaders(): void {
+    this.inner.clearDeadReaders();
+  }
+
   backup(folder: string): Promise<void> {
     return this.inner.backup(folder);
   }

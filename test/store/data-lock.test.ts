@@ -11,6 +11,7 @@ import t from "tap";
 import { isRunning, thisProcess } from "../../src/store/data-lock.ts";
 import { StoreTooNew, storeVersion } from "../../src/store/migrations.ts";
 import { DataFolderInUse, RootStore } from "../../src/store/root.ts";
+import { seal } from "../../src/store/seal.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
 const holder = fileURLToPath(new URL("lock-holder.ts", import.meta.url));
@@ -88,8 +89,8 @@ t.test(
     const folder = temporaryFolder(t);
     await RootStore.open(folder).close();
     const { open } = await import("lmdb");
-    const raw = open<unknown, string[]>({ path: `${folder}/root`, encoding: "json" });
-    raw.putSync(["version"], 99);
+    const raw = open<Buffer, string[]>({ path: `${folder}/root`, encoding: "binary" });
+    raw.putSync(["version"], seal("root", ["version"], Buffer.from("99")));
     await raw.close();
     t.throws(
       () => RootStore.open(folder),

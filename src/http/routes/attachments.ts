@@ -26,9 +26,9 @@ export function attachmentRoutes({ pictures, temporaryUrls, quotaBytes }: Attach
       const [sent] = call.drafts;
       if (sent === undefined) return refuse.badRequest("You must specify a file to upload");
       const { id } = callerOf(call);
-      const { file, filename, draft } = sent;
+      const { file, filename, draft, sha256 } = sent;
       const image = await pictures.measure(await draft.head(limits.upload_image_header_bytes));
-      const params = { file, name: filename, size: draft.size, image, quotaBytes };
+      const params = { file, name: filename, size: draft.size, image, sha256, quotaBytes };
       return claimFiles(realm, {
         files: [{ name: uploadName(file), bytes: draft }],
         ask: () => realm.dispatcher.ask(command({ actor: "user", id }, "attachment.add", params, id), claim),
