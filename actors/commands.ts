@@ -285,6 +285,7 @@ export interface CommandParams
   "retention.due": { readonly dueAt: number };
   "retention.sweep": Record<string, never>;
   "retention.abandon": Record<string, never>;
+  "retention.confirm": Record<string, never>;
   "presence.report": { readonly status: "active" | "idle" };
   "presence.lapse": Record<string, never>;
   "presence.share": { readonly isShared: boolean };

@@ -28,6 +28,7 @@ const dataDir = () => resolve(process.env["DATA_DIR"] || "./data");
 const alarm: Alarm = {
   bug: (error) => fail(String(error)),
   fatal: (error) => fail(String(error)),
+  warn: (line) => void process.stderr.write(`colloquy: ${line}\n`),
 };
 
 function say(line: string): void {

@@ -76,10 +76,12 @@ export class RealmHost {
    */
   open(entry: RealmEntry): Realm {
     if (entry.dueHint !== 0) this.#options.root.putRealm({ ...entry, dueHint: 0 });
+    const { alarm } = this.#options;
+    const name = entry.label === "" ? "the default organization" : `organization ${entry.label}`;
     const realm = new Realm({
       folder: realmFolder(this.#options.dataDir, entry.id),
       clock: this.#options.clock,
-      alarm: this.#options.alarm,
+      alarm: { ...alarm, warn: (line) => alarm.warn(`${name}: ${line}`) },
       acceptsWrites: this.#options.acceptsWrites,
     });
     this.#open.set(entry.id, realm);

@@ -59,7 +59,7 @@ export class Realm {
       discard: (file) => this.files.discard(file),
     });
     this.log = new EventLog(this.environment);
-    watchRetention(this.dispatcher, this.environment.get("realm", "realm") !== undefined);
+    watchRetention(this.dispatcher, this.environment.get("realm", "realm") !== undefined, options.alarm.warn);
     watchActivity(this.dispatcher);
     this.#keepUp();
     this.files.sweep(() => this.#claimed()).catch((error: unknown) => options.alarm.bug(error, null));
@@ -105,8 +105,8 @@ export class Realm {
       const { ledger, view } = this.dispatcher;
       const before = ledger.eventBytes;
       const isDue =
-        before > limits.event_log_bytes_max || this.#oldestEventAge(view.now) > limits.event_log_kept_ms_max;
-      if (isDue) this.dispatcher.maintain(() => ledger.grew(-this.log.prune(view.now, before)));
+        before > limits.event_log_bytes_max || this.#oldestEventAge(view.dueNow) > limits.event_log_kept_ms_max;
+      if (isDue) this.dispatcher.maintain(() => ledger.grew(-this.log.prune(view.dueNow, before)));
       this.#keepUp(ledger.eventBytes < before ? upkeepAgainMs : upkeepMs);
     });
   }

@@ -140,6 +140,7 @@ export class Machine {
             this.#isDown = breakage.goesOn !== true || !this.hasFailed;
             throw error;
           },
+          warn: () => undefined,
         },
         acceptsWrites,
         openStore: () => breakage.store?.(recorder) ?? recorder,

@@ -77,6 +77,7 @@ export class OpenRealm {
   readonly recorder = new Recorder();
   readonly bugs: Bug[] = [];
   readonly fatalities: unknown[] = [];
+  readonly warnings: string[] = [];
 
   constructor(t: Teardown, options: OpenOptions = {}) {
     this.folder = options.folder ?? temporaryFolder(t);
@@ -90,6 +91,7 @@ export class OpenRealm {
           this.fatalities.push(error);
           throw error;
         },
+        warn: (line) => this.warnings.push(line),
       },
       acceptsWrites: options.acceptsWrites ?? (() => true),
     });
