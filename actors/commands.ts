@@ -90,6 +90,14 @@ export interface QueueRegistration {
   readonly lifespanMs: number;
   readonly client: string;
   readonly options: Readonly<Record<string, unknown>>;
+  /** The person's queues when the request came, the one that was unread longest first; those that somebody reads come last. */
+  readonly others: OtherQueues;
+}
+
+/** Ids of queues. One in neither list was registered since. */
+export interface OtherQueues {
+  readonly unread: readonly string[];
+  readonly connected: readonly string[];
 }
 
 export interface MessagePost {

@@ -256,7 +256,7 @@ export const commands = {
     command(
       { actor: "user", id: userId },
       "queue.register",
-      { queueId, lifespanMs: 600_000, client: "test", options: queueOptions },
+      { queueId, lifespanMs: 600_000, client: "test", options: queueOptions, others: { unread: [], connected: [] } },
       userId,
     ),
   deleteTopic: (topic: string, deadline: number, channelId = generalId): Command<"topic-deletion.request"> =>
