@@ -33,6 +33,10 @@ export const limits = {
   upload_chunk_bytes: 64 * 1024,
   upload_file_mib_default: 25,
   upload_file_mib_max: 100 * 1024,
+  /** Of all files together. One person's share does not fill the disk for everybody. */
+  upload_quota_mib_default: 10 * 1024,
+  upload_quota_per_user_mib_default: 1024,
+  upload_quota_mib_max: 1024 * 1024 * 1024,
   upload_part_headers_bytes_max: 16 * 1024,
   upload_path_name_bytes_max: 600,
   upload_kept_unclaimed_ms: 5 * 7 * 24 * 60 * 60 * 1000,

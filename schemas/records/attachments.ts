@@ -22,6 +22,8 @@ export interface AttachmentTables {
   attachments: { key: number; row: AttachmentRecord };
   /** By name on disk. */
   attachmentFiles: { key: string; row: { readonly id: number } };
+  /** By owner: bytes of all their files. No row: they were not counted yet. */
+  uploadUsage: { key: number; row: { readonly bytes: number } };
   userAttachments: { key: readonly [userId: number, attachmentId: number]; row: Readonly<Record<string, never>> };
   attachmentMessages: {
     key: readonly [attachmentId: number, messageId: number];
@@ -36,6 +38,7 @@ export interface AttachmentTables {
 export const attachmentRowFields = {
   attachments: ["id", "ownerId", "file", "name", "pathName", "size", "createdAt", "image", "unclaimedSince"],
   attachmentFiles: ["id"],
+  uploadUsage: ["bytes"],
   userAttachments: [],
   attachmentMessages: [],
   messageAttachments: [],

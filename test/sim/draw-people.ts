@@ -120,7 +120,8 @@ export const peopleDraws = {
       name: "a.txt",
       size: 10 + world.random.below(100),
       image: null,
-      quotaBytes: null,
+      realmQuotaBytes: null,
+      personQuotaBytes: null,
     };
     return command(self(id), "attachment.add", file, id);
   },
