@@ -26,6 +26,7 @@ export const errorCodes = {
     meaning: "The path exists, the method does not (`allowed_methods`, header Allow).",
   },
   PAYLOAD_TOO_LARGE: { status: 413, meaning: "The body is over `body_bytes_max`, or a file over its own bound." },
+  REALM_UPLOAD_QUOTA: { status: 400, meaning: "The file would exceed the quota of the organization or of its owner." },
   EXPECTATION_MISMATCH: {
     status: 400,
     meaning: "What the caller takes for the current value is not (`field_name`, D16).",
@@ -186,6 +187,8 @@ export const refuse = {
   reactionDoesNotExist: () => refusal("REACTION_DOES_NOT_EXIST", "Reaction doesn't exist."),
   badEventQueueId: (queueId: string) =>
     refusal("BAD_EVENT_QUEUE_ID", `Bad event queue ID: ${queueId}`, { queue_id: queueId }),
+  realmUploadQuota: () => refusal("REALM_UPLOAD_QUOTA", "Upload would exceed your organization's upload quota."),
+  personUploadQuota: () => refusal("REALM_UPLOAD_QUOTA", "Upload would exceed your own upload quota."),
   badNarrow: (desc: string) => refusal("BAD_NARROW", `Invalid narrow operator: ${desc}`, { desc }),
   rateLimitHit: (retryAfterS: number) =>
     refusal("RATE_LIMIT_HIT", "API usage exceeded rate limit", { "retry-after": retryAfterS }),

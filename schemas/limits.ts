@@ -33,6 +33,10 @@ export const limits = {
   upload_chunk_bytes: 64 * 1024,
   upload_file_mib_default: 25,
   upload_file_mib_max: 100 * 1024,
+  /** Of all files together. One person's share does not fill the disk for everybody. */
+  upload_quota_mib_default: 10 * 1024,
+  upload_quota_per_user_mib_default: 1024,
+  upload_quota_mib_max: 1024 * 1024 * 1024,
   upload_part_headers_bytes_max: 16 * 1024,
   upload_path_name_bytes_max: 600,
   upload_kept_unclaimed_ms: 5 * 7 * 24 * 60 * 60 * 1000,
@@ -208,6 +212,9 @@ export const limits = {
   /** Counted for each beside its texts: its other fields, and what is derived from it. */
   cached_message_characters_beside: 1150,
   timer_sleep_ms_max: 60_000,
+  /** A clock that jumps ahead by more is believed only when it has stayed there for so long. */
+  clock_leap_ms_max: 5 * 60 * 1000,
+  clock_leap_lasting_ms: 2 * 60 * 1000,
   counter_lease_positions: 100_000,
 
   // Search (architecture, Search)
@@ -267,6 +274,9 @@ export const limits = {
   retention_messages_per_command: 100,
   retention_pause_ms_min: 60 * 60 * 1000,
   retention_pause_ms_max: 24 * 60 * 60 * 1000,
+  /** Of all messages: after a jump of the clock, a round that would remove more waits for an operator. */
+  retention_leap_percent_max: 25,
+
   // Read state and flags (behaviour 1.8, 8)
   unread_messages_shown_max: 50_000,
   starred_messages_shown_max: 10_000,

@@ -7,6 +7,7 @@ import { command } from "../actors/commands.ts";
 import { limits } from "../schemas/limits.ts";
 import type { UserRecord } from "../schemas/records.ts";
 import { type Role, roles } from "../schemas/types.ts";
+import { addTimeCommands } from "./cli-time.ts";
 import { lookUp } from "./domain/look-up.ts";
 import { checkFullName, isEmailAddress } from "./domain/text.ts";
 import { foundRealm } from "./founding.ts";
@@ -28,6 +29,7 @@ const dataDir = () => resolve(process.env["DATA_DIR"] || "./data");
 const alarm: Alarm = {
   bug: (error) => fail(String(error)),
   fatal: (error) => fail(String(error)),
+  warn: (line) => void process.stderr.write(`colloquy: ${line}\n`),
 };
 
 function say(line: string): void {
@@ -292,5 +294,7 @@ program
     if (problems.length > 0) fail(`${problems.length} problems`);
     say("no problems");
   });
+
+addTimeCommands(program, { dataDir, say, fail, withRoot, withRealm });
 
 await program.parseAsync().catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)));

@@ -35,6 +35,8 @@ export interface Config {
   readonly maxFileUploadSizeMib: number;
   /** Of all uploaded files of an organization together; null: no bound. */
   readonly uploadQuotaMib: number | null;
+  /** Of the files of one person and their bots; null: no bound. */
+  readonly uploadQuotaPerUserMib: number | null;
   /** null: mails become files in DATA_DIR/outbox. */
   readonly smtpServer: SmtpServer | null;
   readonly mailSender: Sender;
@@ -81,6 +83,16 @@ function integer(name: string, fallback: number, min: number, max: number): Vari
       const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
       return number >= min && number <= max ? number : undefined;
     },
+  };
+}
+
+/** A bound that can be lifted. */
+function boundOrNone(name: string, fallback: number, max: number): Variable<number | null> {
+  const bound = integer(name, fallback, 0, max);
+  return {
+    ...bound,
+    wants: `${bound.wants}, or none`,
+    read: (value) => (value.toLowerCase() === "none" ? null : bound.read(value)),
   };
 }
 
@@ -187,7 +199,12 @@ const variables = {
     0,
     limits.upload_file_mib_max,
   ),
-  uploadQuotaMib: optional(integer("UPLOAD_QUOTA_MIB", 0, 0, 1024 * 1024 * 1024)),
+  uploadQuotaMib: boundOrNone("UPLOAD_QUOTA_MIB", limits.upload_quota_mib_default, limits.upload_quota_mib_max),
+  uploadQuotaPerUserMib: boundOrNone(
+    "UPLOAD_QUOTA_PER_USER_MIB",
+    limits.upload_quota_per_user_mib_default,
+    limits.upload_quota_mib_max,
+  ),
   smtpServer,
   mailSender,
   webhooksMayBePrivate: flag("OUTGOING_WEBHOOK_ALLOW_PRIVATE", false),

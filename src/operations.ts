@@ -145,10 +145,13 @@ function liveRoutes(config: Config, { hubOf }: OperationTools) {
 function createFiles(config: Config) {
   const pictures = new Pictures();
   const temporaryUrls = new TemporaryUrls();
-  const quotaBytes = mebibytes(config.uploadQuotaMib);
+  const quotas = {
+    realmQuotaBytes: mebibytes(config.uploadQuotaMib),
+    personQuotaBytes: mebibytes(config.uploadQuotaPerUserMib),
+  };
   return {
     routes: [
-      ...attachmentRoutes({ pictures, temporaryUrls, quotaBytes }),
+      ...attachmentRoutes({ pictures, temporaryUrls, quotas }),
       ...avatarRoutes(pictures),
       ...emojiRoutes(pictures),
     ],

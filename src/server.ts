@@ -173,6 +173,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
   const alarm: Alarm = {
     bug: (error, command) => faults(error, { to: command?.to, type: command?.type }, "a command threw"),
     fatal: tools.die,
+    warn: (line) => log.warn(line),
   };
   const zuliprc = join(dataDir, "zuliprc");
   if (root.realms().length === 0) await foundFirst(config, { ...foundation, alarm }, zuliprc);

@@ -24,6 +24,8 @@ export interface AttachmentTables {
   attachments: { key: number; row: AttachmentRecord };
   /** By name on disk. */
   attachmentFiles: { key: string; row: { readonly id: number } };
+  /** By owner: bytes of all their files. No row: they were not counted yet. */
+  uploadUsage: { key: number; row: { readonly bytes: number } };
   userAttachments: { key: readonly [userId: number, attachmentId: number]; row: Readonly<Record<string, never>> };
   attachmentMessages: {
     key: readonly [attachmentId: number, messageId: number];
@@ -38,6 +40,7 @@ export interface AttachmentTables {
 export const attachmentRowFields = {
   attachments: ["id", "ownerId", "file", "name", "pathName", "size", "createdAt", "image", "unclaimedSince", "sha256"],
   attachmentFiles: ["id"],
+  uploadUsage: ["bytes"],
   userAttachments: [],
   attachmentMessages: [],
   messageAttachments: [],

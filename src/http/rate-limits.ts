@@ -3,6 +3,7 @@
  * a bucket that is full again is forgotten. `RATE_LIMITS=off` switches them off.
  */
 
+import ipaddr from "ipaddr.js";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { boundedMap } from "../runtime/bounded-map.ts";
@@ -27,6 +28,20 @@ export const noRates: RateRules = { api: null, login: null, anonymous: null };
 /** Who a person is to the limits: the same for REST and for sockets. */
 export function personName(realmEpoch: string, userId: number): string {
   return `${realmEpoch}:${userId}`;
+}
+
+/** A home or a server has a whole network of IPv6 addresses: with a limit for each, it would have no limit. */
+const ipv6GroupsPerNetwork = 4;
+
+/** What counts as one client: an IPv4 address, however it is written, or a /64 of IPv6. Anything else stands for itself. */
+export function clientNetwork(who: string): string {
+  if (!ipaddr.isValid(who)) return who;
+  const address = ipaddr.process(who);
+  if (address instanceof ipaddr.IPv4) return address.toString();
+  return `${address.parts
+    .slice(0, ipv6GroupsPerNetwork)
+    .map((part) => part.toString(16))
+    .join(":")}::/64`;
 }
 
 export interface RateState {
@@ -64,7 +79,7 @@ export class RateLimits {
     const rule = this.#rules[kind];
     if (rule === null) return null;
     const now = this.#monotonic();
-    const key = `${kind}:${who}`;
+    const key = keyOf(kind, who);
     const known = this.#buckets.get(key);
     const bucket = known ?? { tokens: rule.burst, at: now };
     if (known === undefined) this.#buckets.set(key, bucket);
@@ -84,9 +99,14 @@ export class RateLimits {
   /** What was taken in advance turned out not to count. */
   giveBack(kind: RateKind, who: string): void {
     const rule = this.#rules[kind];
-    const bucket = this.#buckets.get(`${kind}:${who}`);
+    const bucket = this.#buckets.get(keyOf(kind, who));
     if (rule !== null && bucket !== undefined) bucket.tokens = Math.min(rule.burst, bucket.tokens + 1);
   }
+}
+
+/** Only people are limited by `api`. */
+function keyOf(kind: RateKind, who: string): string {
+  return `${kind}:${kind === "api" ? who : clientNetwork(who)}`;
 }
 
 /**

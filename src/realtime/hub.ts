@@ -4,7 +4,7 @@
  * event itself is in the log.
  */
 
-import { command } from "../../actors/commands.ts";
+import { command, type OtherQueues } from "../../actors/commands.ts";
 import type { EventRecord, QueueRecord, SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
 import { hasMetadataAccess } from "../domain/permissions.ts";
 import type { Delta, EventSink } from "../runtime/dispatcher.ts";
@@ -64,6 +64,18 @@ export class Hub implements EventSink {
     return this.#queues.get(id);
   }
 
+  /** The queues of a person in the order in which they may end when there are too many. */
+  othersOf(userId: number): OtherQueues {
+    const queues = [...this.#queues.ofUser(userId)].sort(
+      (a, b) => a.unreadSince - b.unreadSince || a.record.createdAtPosition - b.record.createdAtPosition,
+    );
+    const isUnread = ({ reader }: LiveQueue) => reader.kind === "none";
+    return {
+      unread: queues.filter(isUnread).map(({ id }) => id),
+      connected: queues.filter((queue) => !isUnread(queue)).map(({ id }) => id),
+    };
+  }
+
   get queueCount(): number {
     return this.#queues.size;
   }
@@ -71,7 +83,13 @@ export class Hub implements EventSink {
   #open(record: QueueRecord): LiveQueue | undefined {
     const user = this.realm.view.users.get(record.userId);
     if (user === undefined) return undefined;
-    const queue = new LiveQueue(this.realm.view, record, user, this.realm.view.position, this.realm.view.now);
+    const queue = new LiveQueue(
+      this.realm.view,
+      record,
+      user,
+      this.realm.view.position,
+      this.realm.dispatcher.wheel.now,
+    );
     this.#queues.add(queue);
     return queue;
   }
@@ -234,7 +252,7 @@ export class Hub implements EventSink {
   /** Queues that nobody has read for their life span end (S3). */
   #collectIdle(): void {
     this.realm.dispatcher.wheel.set("queues:collect", collectIdleMs, () => {
-      const { now } = this.realm.view;
+      const { now } = this.realm.dispatcher.wheel;
       for (const queue of this.#queues.all()) {
         if (queue.reader.kind !== "none" || now - queue.unreadSince < queue.record.lifespanMs) continue;
         this.realm.dispatcher.tell(

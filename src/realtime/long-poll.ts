@@ -221,7 +221,7 @@ class HeldPoll implements KeyHolder {
     if (this.#state === "over") return;
     if (this.#state === "holding") this.#hub.realm.dispatcher.wheel.cancel(this.#timer);
     this.#state = "over";
-    this.#queue.unreadSince = this.#hub.realm.view.now;
+    this.#queue.unreadSince = this.#hub.realm.dispatcher.wheel.now;
     if (this.#queue.reader === this) this.#queue.reader = noReader;
     this.#resolve(handled);
   }

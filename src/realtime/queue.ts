@@ -72,7 +72,7 @@ function shapeOf(options: QueueOptions): Shape {
 export class LiveQueue {
   readonly record: QueueRecord;
   reader: Reader = noReader;
-  /** When the last reader went away; milliseconds. */
+  /** When the last reader went away, on the monotonic clock: a wall clock that is set ends no queue. */
   unreadSince: number;
   /** Everything up to this position was given to the client, or was not for it. */
   deliveredUpTo: number;
@@ -83,7 +83,10 @@ export class LiveQueue {
   /** The latest of each kind, in order of arrival; null: none, as nearly always. */
   #volatile: Map<string, EncodedEvent> | null = null;
 
-  /** @param position the realm's next position: what is older is in the log, if it was for this queue at all */
+  /**
+   * @param position the realm's next position: what is older is in the log, if it was for this queue at all
+   * @param now of the monotonic clock, in milliseconds
+   */
   constructor(view: View, record: QueueRecord, user: UserRecord, position: number, now: number) {
     this.record = record;
     this.#shape = shapeOf(this.options);

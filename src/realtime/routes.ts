@@ -68,7 +68,13 @@ async function register(call: Call<RegisterParams>, options: RealtimeRouteOption
     command(
       { actor: "user", id: caller.id },
       "queue.register",
-      { queueId, lifespanMs, client: call.client, options: { ...queueOptions } },
+      {
+        queueId,
+        lifespanMs,
+        client: call.client,
+        options: { ...queueOptions },
+        others: options.hubOf(realm).othersOf(caller.id),
+      },
       caller.id,
     ),
   );

@@ -209,7 +209,7 @@ export class SocketReader {
     this.#detach();
     if (this.#queue.reader === this) {
       this.#queue.reader = noReader;
-      this.#queue.unreadSince = this.#hub.realm.view.now;
+      this.#queue.unreadSince = this.#hub.realm.dispatcher.wheel.now;
     }
   }
 

@@ -21,9 +21,10 @@ import { DurableTimers, nextDueIn } from "./durable-timers.ts";
 import type { Staged, StagedEvent } from "./effects-applier.ts";
 import { type AskResult, type Entry, type IdempotencyClaim, ok } from "./entry.ts";
 import { IdempotencyKeys } from "./idempotency.ts";
-import { Ledger } from "./ledger.ts";
+import { dueBeside, Ledger } from "./ledger.ts";
 import { isVolatile, Line, type TurnKind } from "./line.ts";
 import { Observers } from "./observers.ts";
+import { RealmTime } from "./realm-time.ts";
 import { RealmView, type TurnState } from "./realm-view.ts";
 import { Tickets } from "./tickets.ts";
 import { TimerWheel } from "./wheel.ts";
@@ -50,6 +51,8 @@ export interface Alarm {
   bug(error: unknown, command: Command | null): void;
   /** A commit failed (M5). Must not return. */
   fatal(error: unknown): never;
+  /** One line for the operator. */
+  warn(line: string): void;
 }
 
 export interface DispatcherOptions {
@@ -73,6 +76,7 @@ export class Dispatcher {
   readonly #environment: Environment;
   readonly #projections: RealmProjections;
   readonly #clock: Clock;
+  readonly #time: RealmTime;
   readonly #alarm: Alarm;
   readonly #acceptsWrites: () => boolean;
   readonly #discard: (file: string) => void;
@@ -101,9 +105,8 @@ export class Dispatcher {
     this.#discard = options.discard;
     this.ledger = Ledger.open(options.environment);
     this.#turn = this.ledger.turn;
-    this.view = new RealmView(options.environment, options.projections, this.#turn, () =>
-      this.#isInTurn ? this.#turn.now : Math.max(this.#clock.now(), this.#turn.now),
-    );
+    this.#time = new RealmTime(options.clock, this.ledger.mark, options.alarm.warn);
+    this.view = new RealmView(options.environment, options.projections, this.#turn, this.#times());
     this.wheel = new TimerWheel(options.clock);
     this.#tickets = new Tickets(this.wheel);
     const keys = new IdempotencyKeys(options.environment);
@@ -118,9 +121,30 @@ export class Dispatcher {
     });
     const { acceptsWrites } = options;
     this.batches = new Batches({ wheel: this.wheel, acceptsWrites, tell: (persist) => this.tell(persist) });
-    this.#timers = new DurableTimers(options.environment, options.clock, (entry) => this.#enqueue(entry));
+    const timerClock = { now: () => this.#time.due(), after: options.clock.after.bind(options.clock) };
+    this.#timers = new DurableTimers(options.environment, timerClock, (entry) => this.#enqueue(entry));
     this.#recover(0);
     this.#timers.arm();
+  }
+
+  /** In a turn the turn's time, between turns the clock's. */
+  #times(): { readonly now: number; readonly dueNow: number } {
+    const time = this.#time;
+    const turn = this.#turn;
+    const isInTurn = () => this.#isInTurn;
+    return {
+      get now() {
+        return isInTurn() ? turn.now : Math.max(time.now(), turn.now);
+      },
+      get dueNow() {
+        return isInTurn() ? turn.dueNow : dueBeside(this.now, time.due());
+      },
+    };
+  }
+
+  /** An operator says that the clock is right: nothing waits for it to last any more. */
+  trustClock(): void {
+    this.#time.trust();
   }
 
   /** The hub that publishes; set once, before the first command. */
@@ -189,7 +213,7 @@ export class Dispatcher {
     }
     this.#isInTurn = true;
     const { isAsked } = this.#line;
-    this.ledger.begin(this.#timers.now, isAsked);
+    this.ledger.begin(this.#time, this.#timers.rungUpTo, isAsked);
     const isVolatileTurn =
       this.#line.entries.every(({ command }) => isVolatile(command)) && !this.ledger.needsCeiling();
     const kind = { isVolatileTurn, isQuiet: this.view.isQuiet, isAsked };

@@ -17,6 +17,8 @@ export function guardedClock(clock: Clock, report: (error: unknown) => void): Cl
   return {
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
+    uptimeMs: () => clock.uptimeMs(),
+    bootId: clock.bootId,
     after: (milliseconds, callback) => clock.after(milliseconds, guarded(callback)),
     soon: (callback) => clock.soon(guarded(callback)),
   };

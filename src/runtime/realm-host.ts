@@ -98,11 +98,13 @@ export class RealmHost {
     // It was not closed, or has work: in both cases nobody waits for it, and a crash may have had a cause.
     const extent = this.#isStarting ? extentAtStart(folder, entry.dueHint === 0) : "skeleton";
     if (entry.dueHint !== 0) this.#options.root.putRealm({ ...entry, dueHint: 0 });
+    const { alarm } = this.#options;
+    const name = entry.label === "" ? "the default organization" : `organization ${entry.label}`;
     const realm = new Realm({
       folder,
       extent,
       clock: this.#options.clock,
-      alarm: this.#options.alarm,
+      alarm: { ...alarm, warn: (line) => alarm.warn(`${name}: ${line}`) },
       acceptsWrites: this.#options.acceptsWrites,
     });
     this.#open.set(entry.id, realm);

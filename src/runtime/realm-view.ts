@@ -12,6 +12,8 @@ import { TopicPolicies } from "./topic-policies.ts";
 /** What changes while a turn runs. The dispatcher is its only writer. */
 export interface TurnState {
   now: number;
+  dueNow: number;
+  leaps: number;
   /** Turns since the last that had a request, this one included. */
   turnsUnasked: number;
   position: number;
@@ -26,14 +28,19 @@ export class RealmView implements View {
   readonly #projections: RealmProjections;
   readonly #turn: TurnState;
   /** Between turns the clock's time is shown; in a turn the turn's. */
-  readonly #now: () => number;
+  readonly #times: { readonly now: number; readonly dueNow: number };
 
-  constructor(environment: Environment, projections: RealmProjections, turn: TurnState, now: () => number) {
+  constructor(
+    environment: Environment,
+    projections: RealmProjections,
+    turn: TurnState,
+    times: { readonly now: number; readonly dueNow: number },
+  ) {
     this.#environment = environment;
     this.tails = new ChannelTails(environment);
     this.#projections = projections;
     this.#turn = turn;
-    this.#now = now;
+    this.#times = times;
   }
 
   /** What is kept decoded follows what was written (M9). */
@@ -44,7 +51,13 @@ export class RealmView implements View {
   }
 
   get now(): number {
-    return this.#now();
+    return this.#times.now;
+  }
+  get dueNow(): number {
+    return this.#times.dueNow;
+  }
+  get leaps(): number {
+    return this.#turn.leaps;
   }
   get isQuiet(): boolean {
     return this.#turn.turnsUnasked > limits.quiet_after_turns;
@@ -54,6 +67,9 @@ export class RealmView implements View {
   }
   counter(name: CounterName): number {
     return this.#turn.counters[name];
+  }
+  count(table: TableName): number {
+    return this.#environment.count(table);
   }
   get realm() {
     return this.#projections.realm.record;

@@ -64,7 +64,7 @@ export class Realm {
       discard: (file) => this.files.discard(file),
     });
     this.log = new EventLog(this.environment);
-    watchRetention(this.dispatcher, this.environment.get("realm", "realm") !== undefined);
+    watchRetention(this.dispatcher, this.environment.get("realm", "realm") !== undefined, options.alarm.warn);
     watchActivity(this.dispatcher);
     this.#keepUp();
     this.files.sweep(() => this.#claimed()).catch((error: unknown) => options.alarm.bug(error, null));
@@ -125,8 +125,9 @@ export class Realm {
 
   #prune(bytes: number): void {
     const { ledger, view } = this.dispatcher;
-    const isDue = bytes > limits.event_log_bytes_max || this.#oldestEventAge(view.now) > limits.event_log_kept_ms_max;
-    if (isDue) this.dispatcher.maintain(() => ledger.grew(-this.log.prune(view.now, bytes)));
+    const now = view.dueNow;
+    const isDue = bytes > limits.event_log_bytes_max || this.#oldestEventAge(now) > limits.event_log_kept_ms_max;
+    if (isDue) this.dispatcher.maintain(() => ledger.grew(-this.log.prune(now, bytes)));
   }
 
   #oldestEventAge(now: number): number {

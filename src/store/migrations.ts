@@ -45,6 +45,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   searchPending: 1,
   attachments: 1,
   attachmentFiles: 1,
+  uploadUsage: 1,
   userAttachments: 1,
   attachmentMessages: 1,
   messageAttachments: 1,

@@ -268,17 +268,6 @@ t.test(
   },
 );
 
-t.test("[S3] a person has at most 100 queues; one that ends makes room", async (t) => {
-  const keeper = await personOf(server, "keeper");
-  const queues = await Promise.all(Array.from({ length: 100 }, () => openQueue(keeper, [])));
-  t.equal(new Set(queues.map((queue) => queue.queue_id)).size, 100);
-  const refused = await keeper.post("/register", { fetch_event_types: [] });
-  t.strictSame(refused.status, 400);
-  t.strictSame(refused.body, { result: "error", msg: "Could not allocate event queue", code: "BAD_REQUEST" });
-  await keeper.delete("/events", { queue_id: queues[0]?.queue_id });
-  t.equal((await keeper.post("/register", { fetch_event_types: [] })).status, 200);
-});
-
 const refusals: readonly (readonly [params: Record<string, unknown>, body: Record<string, unknown>])[] = [
   [{ event_types: "message" }, { code: "BAD_REQUEST", msg: "event_types is not valid JSON" }],
   [{ event_types: [1] }, { code: "BAD_REQUEST", msg: "event_types[0] is not a string" }],

@@ -182,6 +182,7 @@ t.test(
       fatal: (error: unknown): never => {
         throw error;
       },
+      warn: () => undefined,
     };
     const terms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
     new SearchIndexer(realm, { clock, alarm, terms });

@@ -3,8 +3,11 @@
  * no domain code in common with the server. What it finds is a line that begins with the promise that was broken.
  */
 import type { Command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
 import type { AskResult, IdempotencyClaim } from "../../src/runtime/entry.ts";
 import { decodeRow } from "../../src/store/codec.ts";
+import type { Environment } from "../../src/store/environment.ts";
+import { lastTurnAt } from "../../src/store/set-time.ts";
 import { Audience, type Posted } from "./audience.ts";
 import { Deliveries } from "./deliveries.ts";
 import { Facts } from "./facts.ts";
@@ -155,6 +158,15 @@ export class Auditor {
     const id = answer["scheduled_message_id"];
     const token = tokenShape.exec(content.text)?.[0];
     if (token !== undefined) this.#scheduled.set(`${callerId}/${id}`, token);
+  }
+
+  /**
+   * What the realm's time has been once, it stays: after a jump that was believed, if only for one turn, messages would be dated, timers
+   * would ring and messages would expire too early.
+   */
+  checkTime(environment: Environment, now: number): void {
+    const aheadMs = lastTurnAt(environment) - now;
+    if (aheadMs > limits.clock_leap_ms_max) this.report(`[D26] the realm's time is ${aheadMs} ms ahead`);
   }
 
   /** Long after everything was due (M8). */

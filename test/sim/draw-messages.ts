@@ -113,6 +113,7 @@ export const messageDraws = {
   "retention.look": () => command({ actor: "retention" }, "retention.look", {}, null),
   "retention.due": (world) => command({ actor: "retention" }, "retention.due", { dueAt: world.later() }, null),
   "retention.sweep": () => command({ actor: "retention" }, "retention.sweep", {}, null),
+  "retention.confirm": () => command({ actor: "retention" }, "retention.confirm", {}, null),
   "retention.abandon": () => command({ actor: "retention" }, "retention.abandon", {}, null),
   "message-flags.update": (world) => {
     const id = world.user();

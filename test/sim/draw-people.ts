@@ -121,7 +121,8 @@ export const peopleDraws = {
       size: 10 + world.random.below(100),
       image: null,
       sha256: world.hex(32),
-      quotaBytes: null,
+      realmQuotaBytes: null,
+      personQuotaBytes: null,
     };
     return command(self(id), "attachment.add", file, id);
   },

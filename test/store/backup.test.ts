@@ -120,6 +120,7 @@ t.test("[M8] a host that is closed and opened again leaves nothing undone and lo
       fatal: (error) => {
         throw error;
       },
+      warn: () => undefined,
     },
     acceptsWrites: () => true,
     onOpen: () => undefined,

@@ -42,6 +42,7 @@ export function hostOfTwo(t: Teardown, { clock, folders, dueHint, takesHints = (
       fatal: (error) => {
         throw error;
       },
+      warn: () => undefined,
     },
     acceptsWrites: () => true,
     onOpen: (_realm, { id }) => wired.push(id),

@@ -77,6 +77,7 @@ export class OpenRealm {
   readonly recorder = new Recorder();
   readonly bugs: Bug[] = [];
   readonly fatalities: unknown[] = [];
+  readonly warnings: string[] = [];
 
   constructor(t: Teardown, options: OpenOptions = {}) {
     this.folder = options.folder ?? temporaryFolder(t);
@@ -90,6 +91,7 @@ export class OpenRealm {
           this.fatalities.push(error);
           throw error;
         },
+        warn: (line) => this.warnings.push(line),
       },
       acceptsWrites: options.acceptsWrites ?? (() => true),
     });
@@ -254,7 +256,7 @@ export const commands = {
     command(
       { actor: "user", id: userId },
       "queue.register",
-      { queueId, lifespanMs: 600_000, client: "test", options: queueOptions },
+      { queueId, lifespanMs: 600_000, client: "test", options: queueOptions, others: { unread: [], connected: [] } },
       userId,
     ),
   deleteTopic: (topic: string, deadline: number, channelId = generalId): Command<"topic-deletion.request"> =>
