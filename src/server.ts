@@ -8,6 +8,7 @@ import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { refuse } from "../schemas/errors.ts";
+import { limits } from "../schemas/limits.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { composeMessage } from "./domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
@@ -31,6 +32,7 @@ import { WebhookDispatch } from "./outbound/webhooks/dispatch.ts";
 import { webhookRequest } from "./queries/webhooks.ts";
 import { Hub } from "./realtime/hub.ts";
 import { SocketServer } from "./realtime/socket-server.ts";
+import { ByteBudget } from "./runtime/byte-budget.ts";
 import { type Clock, systemClock } from "./runtime/clock.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
 import { ignoreForwarded, readForwarded } from "./runtime/forwarded.ts";
@@ -38,8 +40,9 @@ import { guardedClock } from "./runtime/guarded-clock.ts";
 import type { Realm } from "./runtime/realm.ts";
 import { RealmHost } from "./runtime/realm-host.ts";
 import { SearchIndexer, type SearchTerms } from "./runtime/search-indexer.ts";
+import { UnsentBytes } from "./runtime/unsent-bytes.ts";
 import { DiskSpace } from "./store/disk-space.ts";
-import { RootStore } from "./store/root.ts";
+import { type RealmEntry, RootStore } from "./store/root.ts";
 import { followAddress, readZuliprc, writeZuliprc } from "./zuliprc.ts";
 
 const searchTerms: SearchTerms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
@@ -188,6 +191,9 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
     compose: composeMessage,
   });
   let { port } = config;
+  const entries = new Map<Realm, RealmEntry>();
+  const siteOfRealm = (realm: Realm) =>
+    siteOf(config.siteUrl ?? siteUrl(config, port), entries.get(realm) as RealmEntry);
   const host = new RealmHost({
     dataDir,
     root,
@@ -203,14 +209,22 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
         }),
       );
       new WebhookCourier(realm, entry.id, webhooks);
-      new Courier(realm, entry.id, postOffice, () => siteOf(config.siteUrl ?? siteUrl(config, port), entry));
+      entries.set(realm, entry);
+      new Courier(realm, entry.id, postOffice, () => siteOfRealm(realm));
       new SearchIndexer(realm, { clock, alarm, terms: searchTerms });
     },
   });
   const hubOf = (realm: Realm): Hub => hubs.get(realm) as Hub;
   host.openDue();
 
-  const { http, sockets } = createDoors(config, { app: foundation.app, clock, faults, host, hubOf });
+  const { http, sockets } = createDoors(config, {
+    app: foundation.app,
+    clock,
+    faults,
+    host,
+    hubOf,
+    siteOf: siteOfRealm,
+  });
   const listened = await http.listen(config.host, config.port);
   if (listened === null) {
     await host.close();
@@ -293,6 +307,7 @@ interface DoorTools {
   readonly faults: FaultLog;
   readonly host: RealmHost;
   readonly hubOf: (realm: Realm) => Hub;
+  readonly siteOf: (realm: Realm) => string;
 }
 
 function tlsOf(config: Config): TlsOptions | null {
@@ -301,17 +316,25 @@ function tlsOf(config: Config): TlsOptions | null {
 }
 
 /** HTTP and WebSocket on one uWS app, carrying calls to the same operations. */
-function createDoors(config: Config, { app, clock, faults, host, hubOf }: DoorTools) {
+function createDoors(config: Config, { app, clock, faults, host, hubOf, siteOf }: DoorTools) {
   const rates = new RateLimits(config.rates, () => clock.monotonic());
   const passwords = new Passwords();
-  const { bindings, pages, fileBytesMax } = createOperations(config, { passwords, rates, hubOf });
+  const { bindings, pages, fileBytesMax } = createOperations(config, { passwords, rates, hubOf, siteOf });
   const reportBug = (error: unknown, what: string) => faults(error, { what }, "a handler threw");
+  const unsent = new UnsentBytes({
+    bytesMax: limits.unsent_bytes_max,
+    shareBytesMax: limits.unsent_bytes_per_person_max,
+    keptMsMin: limits.unsent_kept_ms_min,
+    monotonic: () => clock.monotonic(),
+  });
+  const inFlight = new ByteBudget(limits.requests_in_flight_bytes_max, limits.requests_in_flight_bytes_per_sender_max);
   const performer = createPerformer({
     bindings,
     rates,
     reportBug,
     clock,
     fileBytesMax,
+    unsent,
   });
   const isSecure = tlsOf(config) !== null;
   const realmOf = (name: string) => host.realmOf(name);
@@ -328,6 +351,8 @@ function createDoors(config: Config, { app, clock, faults, host, hubOf }: DoorTo
       return "caller" in credentials ? credentials.caller : null;
     },
     clock,
+    unsent,
+    inFlight,
     reportBug,
   });
   const admit = (credentials: Credentials, address: string) =>
@@ -347,6 +372,8 @@ function createDoors(config: Config, { app, clock, faults, host, hubOf }: DoorTo
     readForwarded: forwarded,
     heartbeatS: config.socketHeartbeatS,
     clock,
+    unsent,
+    inFlight,
     reportBug,
   });
   sockets.mount(app);
