@@ -55,6 +55,8 @@ export interface OperationTools {
   readonly passwords: Passwords;
   readonly rates: RateLimits;
   readonly hubOf: (realm: Realm) => Hub;
+  /** When this process began to serve; milliseconds. */
+  readonly startedAt: number;
 }
 
 export function createOperations(config: Config, tools: OperationTools) {
@@ -126,7 +128,7 @@ const conversationRoutes = [
 ];
 
 /** Presence, typing and event queues. */
-function liveRoutes(config: Config, { hubOf }: OperationTools) {
+function liveRoutes(config: Config, { hubOf, startedAt }: OperationTools) {
   const { presenceLimitedToAccessible: isPresenceLimited } = config;
   return [
     ...presenceRoutes({ limitsToAccessible: isPresenceLimited }),
@@ -137,6 +139,7 @@ function liveRoutes(config: Config, { hubOf }: OperationTools) {
       limitsPresence: isPresenceLimited,
       webPublicStreamsEnabled: config.webPublicStreamsEnabled,
       uploads: { maxFileMib: config.maxFileUploadSizeMib, quotaMib: config.uploadQuotaMib },
+      startedAt,
     }),
   ];
 }

@@ -299,7 +299,12 @@ function tlsOf(config: Config): TlsOptions | null {
 function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools) {
   const rates = new RateLimits(config.rates, () => clock.monotonic());
   const passwords = new Passwords();
-  const { bindings, pages, fileBytesMax } = createOperations(config, { passwords, rates, hubOf });
+  const { bindings, pages, fileBytesMax } = createOperations(config, {
+    passwords,
+    rates,
+    hubOf,
+    startedAt: clock.now(),
+  });
   const reportBug = (error: unknown, what: string) => log.error({ err: error, what }, "a handler threw");
   const performer = createPerformer({
     bindings,
