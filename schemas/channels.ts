@@ -20,7 +20,7 @@ export const creationParams = {
   invite_only: flag(false),
   is_web_public: flag(false),
   is_default_stream: flag(false),
-  folder_id: Type.Optional(Id),
+  folder_id: Type.Optional(nullable(Id)),
   topics_policy: Type.Optional(TopicsPolicyParam),
   history_public_to_subscribers: Type.Optional(Type.Boolean()),
   message_retention_days: Type.Optional(MessageRetentionDays),
@@ -35,7 +35,14 @@ export const createChannel = defineEndpoint({
   effectiveness: "durable",
   role: "member",
   summary: "Creates a channel and subscribes people to it (spec 4.3).",
-  params: { name: Type.String(), subscribers: Ids, description: Type.String({ default: "" }), ...creationParams },
+  params: {
+    name: Type.String(),
+    subscribers: Ids,
+    description: Type.String({ default: "" }),
+    /** Nobody is told directly of a channel that is new, so both values mean the same here. */
+    send_new_subscription_messages: flag(true),
+    ...creationParams,
+  },
   ok: { id: Id },
   errors: ["CHANNEL_ALREADY_EXISTS", "REQUEST_VARIABLE_INVALID", "UNAUTHORIZED_PRINCIPAL"],
 });

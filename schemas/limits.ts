@@ -255,6 +255,10 @@ export const limits = {
   // Changes of messages
   /** Kept and shown of a message's earlier forms, a topic's earlier names, the moves of a message; older ones go. */
   message_history_entries_max: 100,
+  /** Of two renderings together that are compared; longer ones have no `content_html_diff`. */
+  history_diff_characters_max: 20_000,
+  /** Words and tags that differ; beyond, the whole text counts as replaced. */
+  history_diff_edits_max: 150,
   move_batch_messages: 200,
   /** Of the texts in a batch, as sent and as shown: a batch that has as many takes no more. */
   move_batch_characters: 1_000_000,

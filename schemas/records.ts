@@ -271,7 +271,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   reactions: ["emojiName", "emojiCode", "reactionType", "position"],
   conversationMessages: ["senderId", "traits"],
   channelMessages: ["conversationId", "senderId", "traits"],
-  messageAttention: ["alertedUserIds", "participantIds"],
+  messageAttention: ["alertedUserIds", "participantIds", "calledBotIds"],
   resolveNotices: ["unreadByIds"],
   readStates: ["upTo", "at", "newest", "hasSenderFloors"],
   readFloors: ["upTo", "at"],

@@ -57,6 +57,8 @@ export interface OperationTools {
   readonly hubOf: (realm: Realm) => Hub;
   /** The organization's own address, for links in mails. */
   readonly siteOf: (realm: Realm) => string;
+  /** When this process began to serve; milliseconds. */
+  readonly startedAt: number;
 }
 
 export function createOperations(config: Config, tools: OperationTools) {
@@ -128,7 +130,7 @@ const conversationRoutes = [
 ];
 
 /** Presence, typing and event queues. */
-function liveRoutes(config: Config, { hubOf }: OperationTools) {
+function liveRoutes(config: Config, { hubOf, startedAt }: OperationTools) {
   const { presenceLimitedToAccessible: isPresenceLimited } = config;
   return [
     ...presenceRoutes({ limitsToAccessible: isPresenceLimited }),
@@ -139,6 +141,7 @@ function liveRoutes(config: Config, { hubOf }: OperationTools) {
       limitsPresence: isPresenceLimited,
       webPublicStreamsEnabled: config.webPublicStreamsEnabled,
       uploads: { maxFileMib: config.maxFileUploadSizeMib, quotaMib: config.uploadQuotaMib },
+      startedAt,
     }),
   ];
 }

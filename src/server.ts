@@ -319,7 +319,8 @@ function tlsOf(config: Config): TlsOptions | null {
 function createDoors(config: Config, { app, clock, faults, host, hubOf, siteOf }: DoorTools) {
   const rates = new RateLimits(config.rates, () => clock.monotonic());
   const passwords = new Passwords();
-  const { bindings, pages, fileBytesMax } = createOperations(config, { passwords, rates, hubOf, siteOf });
+  const startedAt = clock.now();
+  const { bindings, pages, fileBytesMax } = createOperations(config, { passwords, rates, hubOf, siteOf, startedAt });
   const reportBug = (error: unknown, what: string) => faults(error, { what }, "a handler threw");
   const unsent = new UnsentBytes({
     bytesMax: limits.unsent_bytes_max,

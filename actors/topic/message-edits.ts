@@ -23,6 +23,7 @@ import {
   type Move,
   topicToggle,
 } from "../../src/domain/message-rules.ts";
+import { calledBotsOf } from "../../src/domain/read-state.ts";
 import { unprintablePosition } from "../../src/domain/text.ts";
 import { cutTopic, namedTopic } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
@@ -225,6 +226,7 @@ function contentEffects(context: TopicContext, view: View, edit: CheckedEdit, mo
     conversationId: message.conversationId,
     channelId: context.channelId,
     userIds: context.userIds,
+    calledBotIds: calledBotsOf(view, message),
   });
   const sequence = (keys.at(-1)?.[1] ?? 0) + 1;
   const edited = editedMessage(view, message, { text, rendered, attention });

@@ -19,7 +19,7 @@ import { notificationBotId } from "../realm/notification-bot.ts";
 import { conversationSight } from "../realm/user-sight.ts";
 import { readAtOnce } from "../user/read-rows.ts";
 import { tellOwner } from "../webhook/reports.ts";
-import { attentionOf } from "./attention.ts";
+import { attentionOf, calledBots } from "./attention.ts";
 import { policiesAfterPost } from "./automatic-policies.ts";
 import { contentTraits } from "./content.ts";
 import { directName } from "./context.ts";
@@ -59,7 +59,8 @@ function postToChannel(
   const wildcards = { rendered, channel, conversationId: context.id };
   const forbidden = checkWildcards(view, sender, wildcards) ?? checkGroupMentions(view, rendered);
   if (forbidden !== null) return forbidden;
-  const post = writeMessage(context, asked, view, sender, rendered);
+  const calledBotIds = calledBots(view, channel, rendered.mentionedUserIds);
+  const post = writeMessage(context, asked, view, sender, { rendered, calledBotIds });
   const { topic, userIds } = context;
   const { message, attention } = post;
   const posted = { message, attention, sender, channel, topic, userIds, rendered };
@@ -70,7 +71,11 @@ function postToChannel(
     ...readBefore(view, channel, asked.params.readById, post.message.id),
     // Clients know what the topic is to them before they decide whether to notify (behaviour 5.1).
     ...policies.effects,
-    effects.emit("message", messageEventBody(asked, post.message), { to: "channel", id: channel.id, also: [] }),
+    effects.emit("message", messageEventBody(asked, post.message), {
+      to: "channel",
+      id: channel.id,
+      also: calledBotIds,
+    }),
   ];
   if (context.id === null) {
     all.push(effects.put("topicNames", [channel.id, fold(context.topic)], { id: post.message.conversationId }));
@@ -134,7 +139,7 @@ function postDirectly(
   const rendered = resolveContent(asked.params.parsed, mentionResolver(view, speaker(asked, view, sender)));
   const forbidden = checkGroupMentions(view, rendered);
   if (forbidden !== null) return forbidden;
-  const post = writeMessage(context, asked, view, sender, rendered);
+  const post = writeMessage(context, asked, view, sender, { rendered, calledBotIds: [] });
   const all = [
     ...post.effects,
     effects.emit("message", messageEventBody(asked, post.message), { to: "users", ids: userIds }),
@@ -163,7 +168,7 @@ function writeMessage(
   asked: Command<"message.post">,
   view: View,
   sender: UserRecord,
-  rendered: RenderedContent,
+  { rendered, calledBotIds }: { readonly rendered: RenderedContent; readonly calledBotIds: readonly number[] },
 ): WrittenMessage {
   const conversationId = context.id ?? view.counter("recipient") + 1;
   const attention = attentionOf(view, {
@@ -173,6 +178,7 @@ function writeMessage(
     conversationId: context.id,
     channelId: context.channelId,
     userIds: context.userIds,
+    calledBotIds,
   });
   // Field by field: what is spread into the middle of an object is copied slowly, and each post would pay for it.
   const { mentionedUserIds, mentionedGroupIds } = rendered;

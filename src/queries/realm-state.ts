@@ -72,11 +72,10 @@ const publishedLimits = {
   server_typing_stopped_wait_period_milliseconds: limits.typing_stopped_wait_ms,
   server_typing_started_wait_period_milliseconds: limits.typing_started_wait_ms,
   event_queue_longpoll_timeout_seconds: Math.ceil(limits.heartbeat_ms_max / 1000) + 40,
-  server_generation: 0,
   server_supported_permission_settings: supportedPermissions(),
 } as const;
 
-export const realmState: Section = (view, _user, { siteUrl, webPublicStreamsEnabled, uploads }) => ({
+export const realmState: Section = (view, _user, { siteUrl, webPublicStreamsEnabled, uploads, startedAt }) => ({
   max_file_upload_size_mib: uploads.maxFileMib,
   realm_upload_quota_mib: uploads.quotaMib,
   ...realmUrls(view, siteUrl),
@@ -91,6 +90,7 @@ export const realmState: Section = (view, _user, { siteUrl, webPublicStreamsEnab
   realm_night_logo_source: "D",
   jitsi_server_url: realmSetting(view, "jitsi_server_url") ?? jitsiServerUrl,
   server_web_public_streams_enabled: webPublicStreamsEnabled,
+  server_generation: seconds(startedAt),
   realm_mandatory_topics: realmSetting(view, "topics_policy") === "disable_empty_topic",
   realm_allow_edit_history: realmSetting(view, "message_edit_history_visibility_policy") !== "none",
   password_min_length: limits.password_code_points_min,

@@ -35,6 +35,8 @@ export interface StateRequest {
   /** Server switch of spec 4.3 (D6). */
   readonly webPublicStreamsEnabled: boolean;
   readonly uploads: UploadBounds;
+  /** When this process began to serve; milliseconds. */
+  readonly startedAt: number;
   readonly presences: PresenceSource;
 }
 

@@ -2,7 +2,7 @@
  * From a row of the event log to the objects that clients know (OpenAPI, /events). Rows refer to what they are about; what is
  * sent is built from the current rows, so that a replay shows what is there now (architecture, Event log).
  */
-import type { EventRecord, UserRecord } from "../../schemas/records.ts";
+import type { EventRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
 import { attachmentBody } from "../domain/attachments.ts";
 import { flagsOf } from "../domain/message-flags.ts";
 import { apiEmail, canAccessUser } from "../domain/people.ts";
@@ -38,6 +38,12 @@ import { typing, typingEditMessage } from "./typing-events.ts";
 import { reaction, updateMessage } from "./update-message-events.ts";
 import { userGroup } from "./user-group-events.ts";
 
+/** A queue with `all_public_streams` gets messages that its owner does not receive: they have no flags (OpenAPI, message event). */
+function eventFlags(view: View, user: UserRecord, row: MessageRecord): readonly string[] {
+  const flags = flagsOf(view, user, row);
+  return flags.includes("historical") ? [] : flags;
+}
+
 const message: EventKind = {
   key(view, record, user, queue) {
     const row = view.row("messages", record.body["message_id"] as number);
@@ -45,7 +51,7 @@ const message: EventKind = {
     const echo = record.body["queue_id"] === queue.id ? `:${queue.id}` : "";
     const stranger = Object.keys(senderFor(view, user, row.senderId)).length > 0 ? ":stranger" : "";
     const hidden = [...hiddenOrigins(view, user, row)].join(",");
-    return `${queue.variant}:${flagsOf(view, user, row).join(",")}${stranger}${echo}:${hidden}`;
+    return `${queue.variant}:${eventFlags(view, user, row).join(",")}${stranger}${echo}:${hidden}`;
   },
   build(view, record, user, queue) {
     const row = view.row("messages", record.body["message_id"] as number);
@@ -58,7 +64,7 @@ const message: EventKind = {
     const body = messageBody(view, row, options, hiddenOrigins(view, user, row));
     if (body === undefined) return [];
     const shown = { ...body, ...senderFor(view, user, row.senderId) };
-    const event = { type: "message", message: shown, flags: flagsOf(view, user, row) };
+    const event = { type: "message", message: shown, flags: eventFlags(view, user, row) };
     const isEcho = record.body["queue_id"] === queue.id;
     return [isEcho ? { ...event, local_message_id: record.body["local_id"] } : event];
   },

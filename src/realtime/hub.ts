@@ -263,10 +263,10 @@ export class Hub implements EventSink {
     });
   }
 
-  /** Shutdown: held polls are answered with what they have; their clients come back and resume. */
+  /** Shutdown: held polls are answered; their clients come back and resume. */
   dismissPolls(): void {
     for (const queue of this.#queues.all()) {
-      if (queue.reader.kind === "poll") queue.reader.replace();
+      if (queue.reader.kind === "poll") queue.reader.dismiss();
     }
   }
 }

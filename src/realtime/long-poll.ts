@@ -22,7 +22,11 @@ export function poll(hub: Hub, user: UserRecord, request: PollRequest, call: Cal
   const queue = hub.queue(request.queueId);
   if (queue === undefined || queue.userId !== user.id) return Promise.resolve(refuse.badEventQueueId(request.queueId));
   const after = Math.max(request.lastEventId, queue.record.createdAtPosition - 1);
-  if (isLost(hub.realm, queue, after)) return Promise.resolve(refuse.badEventQueueId(queue.id));
+  // The public server answers BAD_REQUEST when the position was acknowledged before, and its clients repeat the request for ever.
+  // With this code they register again.
+  if (isLost(hub.realm, queue, after) || !queue.acknowledge(after)) {
+    return Promise.resolve(refuse.badEventQueueId(queue.id));
+  }
   return new Promise((resolve) => {
     const keyHash = call.keyHash ?? "";
     const held = new HeldPoll(hub, queue, after, (handled) => {
@@ -182,10 +186,19 @@ class HeldPoll implements KeyHolder {
     this.#end(refuse.badEventQueueId(this.#queue.id));
   }
 
-  /** Another reader takes the queue, or the server stops: answer with what there is. */
+  /** Another reader takes the queue: answer with what there is, which can be nothing (behaviour 4.2). */
   replace(): void {
     if (this.#state === "collecting") this.#giveBack(this.#after + 1);
     this.#end(this.#state === "collecting" ? noEvents : this.#answer());
+  }
+
+  /**
+   * The server stops. The answer is never an empty list: gozulipbot (matterbridge) takes one for a queue that begins anew, and asks for
+   * its whole history. A heartbeat takes an id of now, so it would skip what a collecting poll has not read yet.
+   */
+  dismiss(): void {
+    if (this.#state === "holding") this.#end(this.#heartbeat());
+    else this.abandon(refuse.shuttingDown());
   }
 
   /** What it was to get waits for who comes with a good key. */

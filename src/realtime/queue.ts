@@ -26,7 +26,14 @@ export interface QueueOptions {
 /** Who takes events now. */
 export type Reader =
   | { readonly kind: "none" }
-  | { readonly kind: "poll"; push(event: EncodedEvent): void; finish(): void; replace(): void; failed(): void }
+  | {
+      readonly kind: "poll";
+      push(event: EncodedEvent): void;
+      finish(): void;
+      replace(): void;
+      dismiss(): void;
+      failed(): void;
+    }
   | {
       readonly kind: "socket";
       push(event: EncodedEvent, mailing: Mailing): void;
@@ -80,6 +87,8 @@ export class LiveQueue {
   firstPending: number | null = null;
   readonly #shape: Shape;
   readonly #narrowed: Narrowed | null;
+  /** The highest `last_event_id` that a poll has sent. In memory only: after a restart the log decides what can be read again. */
+  #acknowledgedUpTo = -1;
   /** The latest of each kind, in order of arrival; null: none, as nearly always. */
   #volatile: Map<string, EncodedEvent> | null = null;
 
@@ -143,6 +152,17 @@ export class LiveQueue {
     this.deliveredUpTo = position;
     this.firstPending = null;
     this.#volatile = null;
+  }
+
+  /**
+   * A poll acknowledges everything up to its position. Events at 1, 2, 3; the client acknowledged 2: it may ask from 2 again, because
+   * an answer can get lost, but not from 1 (behaviour 4.2).
+   * @returns false when a later position was acknowledged already
+   */
+  acknowledge(position: number): boolean {
+    if (position < this.#acknowledgedUpTo) return false;
+    this.#acknowledgedUpTo = position;
+    return true;
   }
 
   /** Keeps a volatile event for the next reader: latest wins, bounded (E4). */

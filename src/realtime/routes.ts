@@ -27,6 +27,8 @@ export interface RealtimeRouteOptions {
   /** Server switch of spec 4.3 (D6). */
   readonly webPublicStreamsEnabled: boolean;
   readonly uploads: UploadBounds;
+  /** When this process began to serve; milliseconds. */
+  readonly startedAt: number;
 }
 
 type RegisterParams = ParamsOf<typeof registerQueue>;
@@ -114,6 +116,7 @@ function stateAt(
     limitsPresence: options.limitsPresence,
     webPublicStreamsEnabled: options.webPublicStreamsEnabled,
     uploads: options.uploads,
+    startedAt: options.startedAt,
     presences: realm.projections.presence,
   });
   return {

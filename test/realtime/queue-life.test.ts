@@ -206,7 +206,23 @@ t.test("[realtime] queues survive a restart and go on without a gap or a double"
   const held = await owner.say("general", "after", "held");
   const [event] = (await poll.answer).body.events;
   t.equal(event.message.id, held);
-  t.strictSame(messageIds(await readNow(owner, queue, seen[0].id)), [unread, after, held], "and can be repeated");
+  const { socket } = await resume(owner, queue, seen[0].id);
+  await socket.event(({ message }) => message?.id === held);
+  t.strictSame(messageIds(socket.events), [unread, after, held], "and a socket can read them again");
+  socket.terminate();
+});
+
+t.test("[OpenAPI, register-queue] server_generation is the time of the start in seconds", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const generation = async ({ server }: { readonly server: TestServer }) =>
+    (await server.owner.register({ fetch_event_types: ["realm"] }))["server_generation"];
+  const first = await startClockedServer(t, { dataDir });
+  t.equal(await generation(first), firstMoment / 1000);
+  first.clock.advance(minute);
+  t.equal(await generation(first), firstMoment / 1000, "it does not change while the server runs");
+  await first.server.stop();
+  const second = await startClockedServer(t, { dataDir }, firstMoment + 5 * minute);
+  t.equal(await generation(second), (firstMoment + 5 * minute) / 1000);
 });
 
 t.test("[realtime] a queue without any event survives two restarts", async (t) => {
@@ -271,7 +287,8 @@ t.test("[realtime] a stop answers the polls that are held, and their clients go 
   const poll = await holdPoll(first.server, first.server.owner, queue, queue.last_event_id);
   await first.server.stop();
   const { status, body } = await poll.answer;
-  t.strictSame({ status, body }, { status: 200, body: { result: "success", msg: "", events: [] } });
+  const events = [{ type: "heartbeat", id: body.events[0]?.id }];
+  t.strictSame({ status, body }, { status: 200, body: { result: "success", msg: "", events } }, "never an empty list");
   const { server } = await startClockedServer(t, { dataDir }, firstMoment + minute);
   const id = await server.owner.say("general", "again", "here");
   t.strictSame(messageIds(await readNow(server.owner, queue)), [id]);

@@ -142,6 +142,7 @@ t.test("[S3] topic_participants_scanned_max: whoever wrote one of so many messag
     conversationId: 1,
     channelId: generalId,
     userIds: null,
+    calledBotIds: [],
   };
   const participants = () => attentionOf(view, written)?.participantIds ?? [];
   t.ok(participants().includes(77), "at the bound");

@@ -68,6 +68,7 @@ function stateOf(realm: Realm, userId: number): Record<string, unknown> | null {
     limitsPresence: false,
     webPublicStreamsEnabled: false,
     uploads: { maxFileMib: 1, quotaMib: null },
+    startedAt: 0,
     presences: { all: () => [], newerThan: () => [] },
   });
 }

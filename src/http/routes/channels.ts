@@ -31,7 +31,10 @@ export interface ChannelRouteOptions {
   readonly topicDeletionTimeoutMs: number;
 }
 
-type CreationParams = Omit<ParamsOf<typeof createChannel>, "name" | "subscribers" | "description">;
+type CreationParams = Omit<
+  ParamsOf<typeof createChannel>,
+  "name" | "subscribers" | "description" | "send_new_subscription_messages"
+>;
 type Template = Omit<ChannelCreate, "name" | "description" | "renderedDescription" | "subscriberIds">;
 
 /** What create-channel and subscribe share: the settings of channels that come to be. */
@@ -98,7 +101,7 @@ export function channelRoutes(options: ChannelRouteOptions) {
   return [
     bind(createChannel, (call) => {
       const caller = callerOf(call);
-      const { name, subscribers, description, ...settings } = call.params;
+      const { name, subscribers, description, send_new_subscription_messages: _tells, ...settings } = call.params;
       if (name.trim() === "") return refuse.badRequest("name cannot be blank");
       const params: ChannelCreate = {
         ...channelTemplate(settings, options),
