@@ -3,6 +3,7 @@ import { addAlertWords, getAlertWords, removeAlertWords } from "./alert-words.ts
 import { getAttachments, getFileTemporaryUrl, removeAttachment, uploadFile } from "./attachments.ts";
 import { fetchApiKey, regenerateApiKey } from "./authentication.ts";
 import { deleteAvatar, uploadAvatar } from "./avatars.ts";
+import { getBotStorage, removeBotStorage, updateBotStorage } from "./bot-storage.ts";
 import { createBot, deactivateBot, getBots, regenerateBotKey, updateBot } from "./bots.ts";
 import {
   createChannelFolder,
@@ -178,6 +179,9 @@ export const endpoints = [
   updateBot,
   deactivateBot,
   regenerateBotKey,
+  updateBotStorage,
+  getBotStorage,
+  removeBotStorage,
   getProfileFields,
   createProfileField,
   reorderProfileFields,

@@ -4,6 +4,7 @@
  */
 import { doorLimits } from "./limits/doors.ts";
 import { presenceLimits } from "./limits/presence.ts";
+import { programLimits } from "./limits/programs.ts";
 
 export const limits = {
   // Requests
@@ -329,6 +330,7 @@ export const limits = {
   ws_ref_code_points_max: 64,
 
   ...presenceLimits,
+  ...programLimits,
 
   // Requests per time (D28)
   rate_api_per_minute: 200,

@@ -14,6 +14,7 @@ import { alertWordRoutes } from "./http/routes/alert-words.ts";
 import { attachmentRoutes } from "./http/routes/attachments.ts";
 import { authenticationRoutes } from "./http/routes/authentication.ts";
 import { avatarRoutes } from "./http/routes/avatars.ts";
+import { botStorageRoutes } from "./http/routes/bot-storage.ts";
 import { botRoutes } from "./http/routes/bots.ts";
 import { channelFolderRoutes } from "./http/routes/channel-folders.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
@@ -81,6 +82,7 @@ function doorRoutes(config: Config, { passwords, rates }: OperationTools) {
     ...userRoutes(passwords),
     ...inviteRoutes({ validityMinutes: config.invitationLinkValidityMinutes }),
     ...botRoutes,
+    ...botStorageRoutes,
     ...webhookRoutes,
   ];
 }

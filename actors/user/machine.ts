@@ -8,6 +8,7 @@ import { addAlertWords, removeAlertWords } from "./alert-words.ts";
 import { addApiKey, regenerateApiKey } from "./api-keys.ts";
 import { addAttachment, removeAttachment } from "./attachments.ts";
 import { setAvatar } from "./avatars.ts";
+import { removeBotStorage, setBotStorage } from "./bot-storage.ts";
 import { addDrafts, removeDraft, updateDraft } from "./drafts.ts";
 import { expireEmailChange, requestEmailChange } from "./email-change.ts";
 import { continueFlags, updateFlags } from "./message-flags.ts";
@@ -66,6 +67,8 @@ export const userMachine = setup({
         "reminders.add": { actions: decide(addReminder) },
         "reminders.remove": { actions: decide(removeReminder) },
         "reminders.give-up": { actions: decide(giveUpReminder) },
+        "bot-storage.set": { actions: decide(setBotStorage) },
+        "bot-storage.remove": { actions: decide(removeBotStorage) },
         "alert-words.add": { actions: decide(addAlertWords) },
         "alert-words.remove": { actions: decide(removeAlertWords) },
         "message-flags.update": { actions: decide(updateFlags) },

@@ -95,6 +95,8 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   logins: 1,
   scheduledMessages: 1,
   reminders: 1,
+  botStorage: 1,
+  botStorageUse: 1,
 };
 
 type Row = Record<string, unknown>;

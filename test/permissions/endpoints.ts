@@ -50,7 +50,7 @@ const table: Readonly<Record<Audience, string>> = {
     reorder-custom-profile-fields update-custom-profile-field delete-custom-profile-field add-linkifier update-linkifier
     remove-linkifier reorder-linkifiers add-code-playground remove-code-playground delete-topic create-channel-folder
     patch-channel-folders update-channel-folder add-default-stream remove-default-stream get-usage`,
-  accounts: `regenerate-own-api-key get-own-user get-user get-user-by-email update-user update-user-by-email deactivate-user
+  accounts: `update-bot-storage get-bot-storage remove-bot-storage regenerate-own-api-key get-own-user get-user get-user-by-email update-user update-user-by-email deactivate-user
     reactivate-user update-status-for-user get-user-status get-navigation-views add-navigation-view edit-navigation-view
     remove-navigation-view get-saved-snippets create-saved-snippet edit-saved-snippet delete-saved-snippet get-drafts
     create-drafts edit-draft delete-draft get-scheduled-messages create-scheduled-message update-scheduled-message

@@ -179,6 +179,17 @@ export const peopleDraws = {
     const { userId, id } = world.own("drafts");
     return command(self(userId), "drafts.remove", { id }, userId);
   },
+  "bot-storage.set": (world) => {
+    const id = world.user();
+    const key = world.oneOfFew();
+    const entries = [{ hash: `hash of ${key}`, key, value: world.name() }];
+    return command(self(id), "bot-storage.set", { entries }, id);
+  },
+  "bot-storage.remove": (world) => {
+    const stored = world.replica.keys("botStorage") as [number, string][];
+    const [id, hash] = stored.length === 0 ? [world.user(), "none"] : world.random.pick(stored);
+    return command(self(id), "bot-storage.remove", { hashes: world.flip() ? [hash] : null }, id);
+  },
   "alert-words.add": (world) => {
     const id = world.user();
     return command(self(id), "alert-words.add", { words: [world.oneOfFew()] }, id);

@@ -47,6 +47,10 @@ export class Client {
     return this.send("POST", path, encodeForm(params), headers);
   }
 
+  put(path: string, params: Params = {}, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.send("PUT", path, encodeForm(params), headers);
+  }
+
   patch(path: string, params: Params = {}, headers: Record<string, string> = {}): Promise<Answer> {
     return this.send("PATCH", path, encodeForm(params), headers);
   }
