@@ -83,6 +83,7 @@ import {
   updateUserSettingsDefaults,
 } from "./settings.ts";
 import { getUserStatus, updateStatus, updateStatusForUser } from "./status.ts";
+import { addSubmessage } from "./submessages.ts";
 import {
   getSubscribers,
   getSubscriptionStatus,
@@ -245,6 +246,7 @@ export const endpoints = [
   getMessageHistory,
   addReaction,
   removeReaction,
+  addSubmessage,
   updateMessageFlags,
   updateMessageFlagsForNarrow,
   markAllAsRead,

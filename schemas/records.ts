@@ -391,5 +391,6 @@ export const counterNames = [
   "attachment",
   /** Of all attachments together; it falls, too. */
   "attachmentBytes",
+  "submessage",
 ] as const;
 export type CounterName = (typeof counterNames)[number];

@@ -41,6 +41,7 @@ import { scheduledMessageRoutes } from "./http/routes/scheduled-messages.ts";
 import { serverRoutes } from "./http/routes/server.ts";
 import { settingsRoutes } from "./http/routes/settings.ts";
 import { statusRoutes } from "./http/routes/status.ts";
+import { submessageRoutes } from "./http/routes/submessages.ts";
 import { subscriptionRoutes } from "./http/routes/subscriptions.ts";
 import { usageRoutes } from "./http/routes/usage.ts";
 import { userGroupRoutes } from "./http/routes/user-groups.ts";
@@ -124,6 +125,7 @@ const conversationRoutes = [
   ...messageChangeRoutes,
   ...messageReportRoutes,
   ...reactionRoutes,
+  ...submessageRoutes,
   ...messageFlagRoutes,
 ];
 

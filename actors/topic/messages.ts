@@ -27,6 +27,7 @@ import { checkDirectRecipients, checkInitiator } from "./direct-access.ts";
 import type { TopicContext } from "./machine.ts";
 import { consequencesOf } from "./post-consequences.ts";
 import { isSubscribedOrBot } from "./posting-access.ts";
+import { widgetRows } from "./submessages.ts";
 import { checkWildcards } from "./wildcards.ts";
 
 export function postMessage(context: TopicContext, asked: Command<"message.post">, view: View): Outcome<TopicContext> {
@@ -174,10 +175,12 @@ function writeMessage(
     channelId: context.channelId,
     userIds: context.userIds,
   });
+  const messageId = view.counter("message") + 1;
+  const widget = widgetRows(view, { id: messageId, senderId: sender.id, content: asked.params.content });
   // Field by field: what is spread into the middle of an object is copied slowly, and each post would pay for it.
   const { mentionedUserIds, mentionedGroupIds } = rendered;
   const message: MessageRecord = {
-    id: view.counter("message") + 1,
+    id: messageId,
     conversationId,
     senderId: sender.id,
     sentAt: view.now,
@@ -188,6 +191,7 @@ function writeMessage(
       isUnreadBySender: !asked.params.isReadBySender,
       isResolveNotice: asked.params.isResolveNotice === true,
       callsAttention: attention !== null,
+      hasSubmessages: widget.length > 0,
     }),
     mentionedUserIds,
     mentionedGroupIds,
@@ -205,6 +209,7 @@ function writeMessage(
       ...(attention === null ? [] : [effects.put("messageAttention", message.id, attention)]),
       ...(unreadByIds === undefined ? [] : [effects.put("resolveNotices", message.id, { unreadByIds })]),
       effects.put("conversationMessages", [conversationId, message.id], indexRow(message)),
+      ...widget,
     ],
     context: { id: conversationId, lastMessageId: message.id },
   };

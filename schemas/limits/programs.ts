@@ -3,4 +3,9 @@ export const programLimits = {
   /** Keys and values of one account together. */
   bot_storage_code_points_max: 1_000_000,
   bot_storage_entries_max: 2000,
+  submessages_per_message_max: 2000,
+  submessage_code_points_max: 10_000,
+  submessage_type_code_points_max: 40,
+  /** Contents of one message's submessages together. */
+  submessage_characters_per_message_max: 200_000,
 } as const;

@@ -1,4 +1,4 @@
-/** Durable shapes of what programs keep on the server. The rules of `schemas/records.ts` hold. */
+/** Durable shapes of what programs keep on the server and do with messages. The rules of `schemas/records.ts` hold. */
 
 export interface BotStorageRecord {
   readonly key: string;
@@ -11,13 +11,33 @@ export interface BotStorageUseRecord {
   readonly codePoints: number;
 }
 
+export interface SubmessageRecord {
+  readonly senderId: number;
+  readonly msgType: string;
+  /** JSON text. */
+  readonly content: string;
+}
+
+/** What a message's submessages make of it, and sums over them. */
+export interface WidgetRecord {
+  /** As the first submessage of type "widget" says; "" when it says nothing; null when there is none. */
+  readonly widgetType: string | null;
+  readonly count: number;
+  readonly characters: number;
+}
+
 export interface ProgramTables {
   /** By the SHA-256 of the entry's key, which may be longer than a key of the store. */
   botStorage: { key: readonly [userId: number, entryHash: string]; row: BotStorageRecord };
   botStorageUse: { key: number; row: BotStorageUseRecord };
+  submessages: { key: readonly [messageId: number, id: number]; row: SubmessageRecord };
+  /** By message; only for messages with the trait `hasSubmessages`. */
+  widgets: { key: number; row: WidgetRecord };
 }
 
 export const programRowFields = {
   botStorage: ["key", "value"],
   botStorageUse: ["entries", "codePoints"],
+  submessages: ["senderId", "msgType", "content"],
+  widgets: ["widgetType", "count", "characters"],
 } as const satisfies { readonly [T in keyof ProgramTables]: readonly (keyof ProgramTables[T]["row"] & string)[] };

@@ -97,6 +97,8 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   reminders: 1,
   botStorage: 1,
   botStorageUse: 1,
+  submessages: 1,
+  widgets: 1,
 };
 
 type Row = Record<string, unknown>;

@@ -59,6 +59,11 @@ const words: Readonly<Record<string, readonly string[]>> = {
   fragment: ["narrow/is/starred", "inbox", "recent"],
 };
 
+/** Where the same name means something else in one operation. */
+const wordsOfOperations: Readonly<Record<string, readonly string[]>> = {
+  "add-submessage content": ['{"type":"vote","key":"canned,0","vote":1}', '{"type":"new_option","option":"c","idx":1}'],
+};
+
 const numbers: Readonly<Record<string, readonly number[]>> = {
   // Far from now, where nothing comes due while somebody looks.
   scheduled_delivery_timestamp: [4_102_444_800, 4_102_448_400],
@@ -98,6 +103,12 @@ function likelyText(schema: Plain, name: string): fc.Arbitrary<unknown> {
 
 /** Of what the crew has made there are about so many. */
 const smallMax = 12;
+
+/** A value that fits and means something to the operation. */
+export function likelyFor(operationId: string, schema: Plain, name: string): fc.Arbitrary<unknown> {
+  const known = wordsOfOperations[`${operationId} ${name}`];
+  return known === undefined ? likely(schema, name) : fc.constantFrom(...known);
+}
 
 /** A value that fits and means something. */
 export function likely(schema: Plain, name: string): fc.Arbitrary<unknown> {

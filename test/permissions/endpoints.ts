@@ -60,7 +60,7 @@ const table: Readonly<Record<Audience, string>> = {
     get-stream-by-id get-stream-id update-stream archive-stream get-channel-folders get-subscriptions subscribe unsubscribe
     update-subscriptions update-subscription-settings get-subscribers get-subscription-status update-user-topic mute-topic
     render-message check-messages-match-narrow update-message delete-message report-message get-message-history add-reaction
-    remove-reaction update-message-flags update-message-flags-for-narrow mark-all-as-read mark-stream-as-read
+    remove-reaction add-submessage update-message-flags update-message-flags-for-narrow mark-all-as-read mark-stream-as-read
     mark-topic-as-read get-read-receipts set-typing-status set-typing-status-for-message-edit get-presence get-user-presence
     register-queue get-events delete-queue service-outgoing-webhook`,
 };

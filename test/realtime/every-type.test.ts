@@ -101,6 +101,7 @@ const stateless: Readonly<Record<string, string>> = {
   attachment: "no state: GET /attachments (test/api/attachments)",
   muted_topics: "compared in a play of its own (state-and-events)",
   invites_changed: "no state: GET /invites (test/api/invites)",
+  submessage: "a message's own (test/support/message-mirror)",
   reaction: "a message's own (test/support/message-mirror)",
   typing: "volatile",
   typing_edit_message: "volatile",
