@@ -66,6 +66,14 @@ import {
 } from "./profile-fields.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
 import { addReaction, removeReaction } from "./reactions.ts";
+import {
+  deleteRealmIcon,
+  deleteRealmLogo,
+  getRealmIcon,
+  getRealmLogo,
+  uploadRealmIcon,
+  uploadRealmLogo,
+} from "./realm-pictures.ts";
 import { updateRealm } from "./realm-settings.ts";
 import { createReminder, deleteReminder, getReminders } from "./reminders.ts";
 import { createSavedSnippet, deleteSavedSnippet, editSavedSnippet, getSavedSnippets } from "./saved-snippets.ts";
@@ -137,6 +145,12 @@ export const endpoints = [
   updateNotificationSettings,
   updateUserSettingsDefaults,
   updateRealm,
+  uploadRealmIcon,
+  deleteRealmIcon,
+  getRealmIcon,
+  uploadRealmLogo,
+  deleteRealmLogo,
+  getRealmLogo,
   deactivateOwnUser,
   reactivateUser,
   updateStatus,

@@ -34,6 +34,7 @@ import { playgroundRoutes } from "./http/routes/playgrounds.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
 import { profileFieldRoutes } from "./http/routes/profile-fields.ts";
 import { reactionRoutes } from "./http/routes/reactions.ts";
+import { realmPictureRoutes } from "./http/routes/realm-pictures.ts";
 import { realmSettingRoutes } from "./http/routes/realm-settings.ts";
 import { reminderRoutes } from "./http/routes/reminders.ts";
 import { savedSnippetRoutes } from "./http/routes/saved-snippets.ts";
@@ -155,6 +156,7 @@ function createFiles(config: Config) {
       ...attachmentRoutes({ pictures, temporaryUrls, quotaBytes }),
       ...avatarRoutes(pictures),
       ...emojiRoutes(pictures),
+      ...realmPictureRoutes(pictures),
     ],
     pages: [...picturePages, ...filePages(temporaryUrls)],
   };

@@ -1,7 +1,9 @@
 /** What commands of programs, devices and widgets carry (commands.ts). Plain data: it is stored (M3). */
-import type { BotStorageRecord } from "../../schemas/records.ts";
+import type { BotStorageRecord, RealmPictureName } from "../../schemas/records.ts";
 
 export interface ProgramCommandParams {
+  /** `file` as in the row; null: the one that the server has for everybody. */
+  "realm.picture.set": { readonly name: RealmPictureName; readonly file: string | null };
   /** `hash` is the SHA-256 of the key. */
   "bot-storage.set": { readonly entries: readonly (BotStorageRecord & { readonly hash: string })[] };
   /** null: everything. */

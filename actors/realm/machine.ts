@@ -37,6 +37,7 @@ import {
 } from "./profile-fields.ts";
 import { changeOwnProfile } from "./profile-values.ts";
 import { carryLate } from "./read-state.ts";
+import { setRealmPicture } from "./realm-pictures.ts";
 import { changeRealmSettings } from "./realm-settings.ts";
 import { changeSettingsDefaults } from "./settings-defaults.ts";
 import { addSubscriptions, removeSubscriptions, updateSubscriptions } from "./subscriptions.ts";
@@ -75,6 +76,7 @@ export const realmMachine = setup({
         "user.deactivate": { actions: decide(deactivateUser) },
         "user.email-change.confirm": { actions: decide(confirmEmailChange) },
         "realm.change-settings": { actions: decide(changeRealmSettings) },
+        "realm.picture.set": { actions: decide(setRealmPicture) },
         "realm.end-waiting-periods": { actions: decide(endWaitingPeriods) },
         "realm.change-settings-defaults": { actions: decide(changeSettingsDefaults) },
         "bot.create": { actions: decide(createBot) },

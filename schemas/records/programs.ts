@@ -26,7 +26,17 @@ export interface WidgetRecord {
   readonly characters: number;
 }
 
+/** Which picture of the organization it is. */
+export type RealmPictureName = "icon" | "logo" | "night_logo";
+
+/** No row: the organization has not uploaded that picture. */
+export interface RealmPictureRecord {
+  /** Name of the file in the realm's folder of such pictures. */
+  readonly file: string;
+}
+
 export interface ProgramTables {
+  realmPictures: { key: RealmPictureName; row: RealmPictureRecord };
   /** By the SHA-256 of the entry's key, which may be longer than a key of the store. */
   botStorage: { key: readonly [userId: number, entryHash: string]; row: BotStorageRecord };
   botStorageUse: { key: number; row: BotStorageUseRecord };
@@ -36,6 +46,7 @@ export interface ProgramTables {
 }
 
 export const programRowFields = {
+  realmPictures: ["file"],
   botStorage: ["key", "value"],
   botStorageUse: ["entries", "codePoints"],
   submessages: ["senderId", "msgType", "content"],

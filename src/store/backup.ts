@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { copyFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { avatarFiles, emojiFiles, uploadName } from "../../schemas/files.ts";
+import { avatarFiles, emojiFiles, realmPictureFile, uploadName } from "../../schemas/files.ts";
 import { rowFields, type TableName } from "../../schemas/records.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
 import { filesFolder, listFiles } from "./files.ts";
@@ -120,5 +120,6 @@ async function checkFiles(environment: Environment, realm: string, report: (prob
   };
   environment.each("users", (user) => reportMissing(`user ${user.id}`, avatarFiles(user.avatarFile)));
   environment.each("attachments", ({ id, file }) => reportMissing(`attachment ${id}`, [uploadName(file)]));
+  environment.each("realmPictures", (row, name) => reportMissing(`organization's ${name}`, [realmPictureFile(row)]));
   environment.each("realmEmoji", (emoji) => reportMissing(`custom emoji ${emoji.id}`, emojiFiles(emoji)));
 }

@@ -49,8 +49,9 @@ const table: Readonly<Record<Audience, string>> = {
   administrators: `create-user update-realm-user-settings-defaults update-realm create-custom-profile-field
     reorder-custom-profile-fields update-custom-profile-field delete-custom-profile-field add-linkifier update-linkifier
     remove-linkifier reorder-linkifiers add-code-playground remove-code-playground delete-topic create-channel-folder
-    patch-channel-folders update-channel-folder add-default-stream remove-default-stream get-usage`,
-  accounts: `update-bot-storage get-bot-storage remove-bot-storage regenerate-own-api-key get-own-user get-user get-user-by-email update-user update-user-by-email deactivate-user
+    patch-channel-folders update-channel-folder add-default-stream remove-default-stream get-usage
+    upload-realm-icon delete-realm-icon upload-realm-logo delete-realm-logo`,
+  accounts: `get-realm-icon get-realm-logo update-bot-storage get-bot-storage remove-bot-storage regenerate-own-api-key get-own-user get-user get-user-by-email update-user update-user-by-email deactivate-user
     reactivate-user update-status-for-user get-user-status get-navigation-views add-navigation-view edit-navigation-view
     remove-navigation-view get-saved-snippets create-saved-snippet edit-saved-snippet delete-saved-snippet get-drafts
     create-drafts edit-draft delete-draft get-scheduled-messages create-scheduled-message update-scheduled-message

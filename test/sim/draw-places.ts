@@ -182,6 +182,11 @@ export const placeDraws = {
       { settings: { enable_sounds: world.flip() } },
       world.administrator(),
     ),
+  "realm.picture.set": (world) => {
+    const name = world.random.pick(["icon", "logo", "night_logo"] as const);
+    const params = { name, file: world.maybe(`${world.hex(32)}.png`) };
+    return command(realm, "realm.picture.set", params, world.administrator());
+  },
   "realm.end-waiting-periods": () => command(realm, "realm.end-waiting-periods", {}, null),
   "realm.found": () => commands.throwing(),
   "presence.persist": null,

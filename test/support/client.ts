@@ -68,6 +68,7 @@ export class Client {
   ): Promise<Answer> {
     const response = await fetch(`${this.url}/api/v1${path}`, {
       method,
+      redirect: "manual",
       headers: {
         ...(this.account === null ? {} : { Authorization: this.authorization }),
         ...(body === null ? {} : { "Content-Type": "application/x-www-form-urlencoded" }),
