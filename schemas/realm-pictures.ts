@@ -17,7 +17,7 @@ export const uploadRealmIcon = defineEndpoint({
   upload,
   params: {},
   ok: { icon_url: Type.String() },
-  errors: [],
+  errors: ["UNAUTHORIZED_PRINCIPAL"],
 });
 
 export const deleteRealmIcon = defineEndpoint({
@@ -29,7 +29,7 @@ export const deleteRealmIcon = defineEndpoint({
   summary: "Removes the organization's icon; the one that the server makes is back.",
   params: {},
   ok: { icon_url: Type.String() },
-  errors: [],
+  errors: ["UNAUTHORIZED_PRINCIPAL"],
 });
 
 export const getRealmIcon = defineEndpoint({
@@ -52,7 +52,7 @@ export const uploadRealmLogo = defineEndpoint({
   summary: "Sets the organization's logo for light themes, or for dark ones (`night`).",
   upload,
   ok: {},
-  errors: [],
+  errors: ["UNAUTHORIZED_PRINCIPAL"],
 });
 
 export const deleteRealmLogo = defineEndpoint({
@@ -63,7 +63,7 @@ export const deleteRealmLogo = defineEndpoint({
   role: "administrator",
   summary: "Removes the organization's logo for light themes, or for dark ones (`night`).",
   ok: {},
-  errors: [],
+  errors: ["UNAUTHORIZED_PRINCIPAL"],
 });
 
 export const getRealmLogo = defineEndpoint({

@@ -10,7 +10,7 @@ import { command } from "../commands.ts";
 import { type Effect, effects } from "../effects.ts";
 import { releaseAttachments } from "./attachments.ts";
 import { flagsHeld, flagsOfDeleted, onlookers } from "./flag-holders.ts";
-import { submessagesOfDeleted } from "./submessages.ts";
+import { submessagesOfDeleted } from "./submessage-rows.ts";
 
 /** Where the messages are: the conversation's row, or the part of it that removal looks at. */
 export type RemovalPlace = Pick<ConversationRecord, "id" | "channelId" | "topic" | "userIds">;

@@ -27,7 +27,7 @@ import { checkDirectRecipients, checkInitiator } from "./direct-access.ts";
 import type { TopicContext } from "./machine.ts";
 import { consequencesOf } from "./post-consequences.ts";
 import { isSubscribedOrBot } from "./posting-access.ts";
-import { widgetRows } from "./submessages.ts";
+import { widgetRows } from "./submessage-rows.ts";
 import { checkWildcards } from "./wildcards.ts";
 
 export function postMessage(context: TopicContext, asked: Command<"message.post">, view: View): Outcome<TopicContext> {
