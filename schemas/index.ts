@@ -66,6 +66,7 @@ import {
 } from "./profile-fields.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
 import { addReaction, removeReaction } from "./reactions.ts";
+import { createRealmDomain, deleteRealmDomain, getRealmDomains, updateRealmDomain } from "./realm-domains.ts";
 import {
   deleteRealmIcon,
   deleteRealmLogo,
@@ -151,6 +152,10 @@ export const endpoints = [
   uploadRealmLogo,
   deleteRealmLogo,
   getRealmLogo,
+  getRealmDomains,
+  createRealmDomain,
+  updateRealmDomain,
+  deleteRealmDomain,
   deactivateOwnUser,
   reactivateUser,
   updateStatus,

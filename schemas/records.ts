@@ -392,5 +392,6 @@ export const counterNames = [
   /** Of all attachments together; it falls, too. */
   "attachmentBytes",
   "submessage",
+  "realmDomain",
 ] as const;
 export type CounterName = (typeof counterNames)[number];

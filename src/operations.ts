@@ -34,6 +34,7 @@ import { playgroundRoutes } from "./http/routes/playgrounds.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
 import { profileFieldRoutes } from "./http/routes/profile-fields.ts";
 import { reactionRoutes } from "./http/routes/reactions.ts";
+import { realmDomainRoutes } from "./http/routes/realm-domains.ts";
 import { realmPictureRoutes } from "./http/routes/realm-pictures.ts";
 import { realmSettingRoutes } from "./http/routes/realm-settings.ts";
 import { reminderRoutes } from "./http/routes/reminders.ts";
@@ -96,6 +97,7 @@ function organizationRoutes(config: Config, { passwords, rates }: OperationTools
   return [
     ...settingsRoutes({ passwords, rates }),
     ...realmSettingRoutes(channelOptions),
+    ...realmDomainRoutes,
     ...profileFieldRoutes,
     ...channelRoutes(channelOptions),
     ...channelFolderRoutes,

@@ -2,6 +2,9 @@
 import type { BotStorageRecord, RealmPictureName } from "../../schemas/records.ts";
 
 export interface ProgramCommandParams {
+  "realm-domain.add": { readonly domain: string; readonly allowsSubdomains: boolean };
+  "realm-domain.update": { readonly domain: string; readonly allowsSubdomains: boolean };
+  "realm-domain.remove": { readonly domain: string };
   /** `file` as in the row; null: the one that the server has for everybody. */
   "realm.picture.set": { readonly name: RealmPictureName; readonly file: string | null };
   /** `hash` is the SHA-256 of the key. */

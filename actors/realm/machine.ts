@@ -37,6 +37,7 @@ import {
 } from "./profile-fields.ts";
 import { changeOwnProfile } from "./profile-values.ts";
 import { carryLate } from "./read-state.ts";
+import { addRealmDomain, removeRealmDomain, updateRealmDomain } from "./realm-domains.ts";
 import { setRealmPicture } from "./realm-pictures.ts";
 import { changeRealmSettings } from "./realm-settings.ts";
 import { changeSettingsDefaults } from "./settings-defaults.ts";
@@ -76,6 +77,9 @@ export const realmMachine = setup({
         "user.deactivate": { actions: decide(deactivateUser) },
         "user.email-change.confirm": { actions: decide(confirmEmailChange) },
         "realm.change-settings": { actions: decide(changeRealmSettings) },
+        "realm-domain.add": { actions: decide(addRealmDomain) },
+        "realm-domain.update": { actions: decide(updateRealmDomain) },
+        "realm-domain.remove": { actions: decide(removeRealmDomain) },
         "realm.picture.set": { actions: decide(setRealmPicture) },
         "realm.end-waiting-periods": { actions: decide(endWaitingPeriods) },
         "realm.change-settings-defaults": { actions: decide(changeSettingsDefaults) },

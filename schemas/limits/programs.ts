@@ -1,5 +1,7 @@
-/** What programs and devices may keep on the server. */
+/** What programs and devices may keep on the server, and what an organization says of itself. */
 export const programLimits = {
+  realm_domain_characters_max: 255,
+  realm_domains_max: 1000,
   /** Keys and values of one account together. */
   bot_storage_code_points_max: 1_000_000,
   bot_storage_entries_max: 2000,

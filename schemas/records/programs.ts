@@ -35,7 +35,16 @@ export interface RealmPictureRecord {
   readonly file: string;
 }
 
+/** Where addresses of new people may be, in an organization that restricts them. */
+export interface RealmDomainRecord {
+  readonly id: number;
+  /** In lower case. */
+  readonly domain: string;
+  readonly allowsSubdomains: boolean;
+}
+
 export interface ProgramTables {
+  realmDomains: { key: string; row: RealmDomainRecord };
   realmPictures: { key: RealmPictureName; row: RealmPictureRecord };
   /** By the SHA-256 of the entry's key, which may be longer than a key of the store. */
   botStorage: { key: readonly [userId: number, entryHash: string]; row: BotStorageRecord };
@@ -46,6 +55,7 @@ export interface ProgramTables {
 }
 
 export const programRowFields = {
+  realmDomains: ["id", "domain", "allowsSubdomains"],
   realmPictures: ["file"],
   botStorage: ["key", "value"],
   botStorageUse: ["entries", "codePoints"],

@@ -51,7 +51,7 @@ const table: Readonly<Record<Audience, string>> = {
     remove-linkifier reorder-linkifiers add-code-playground remove-code-playground delete-topic create-channel-folder
     patch-channel-folders update-channel-folder add-default-stream remove-default-stream get-usage
     upload-realm-icon delete-realm-icon upload-realm-logo delete-realm-logo`,
-  accounts: `get-realm-icon get-realm-logo update-bot-storage get-bot-storage remove-bot-storage regenerate-own-api-key get-own-user get-user get-user-by-email update-user update-user-by-email deactivate-user
+  accounts: `get-realm-domains create-realm-domain update-realm-domain delete-realm-domain get-realm-icon get-realm-logo update-bot-storage get-bot-storage remove-bot-storage regenerate-own-api-key get-own-user get-user get-user-by-email update-user update-user-by-email deactivate-user
     reactivate-user update-status-for-user get-user-status get-navigation-views add-navigation-view edit-navigation-view
     remove-navigation-view get-saved-snippets create-saved-snippet edit-saved-snippet delete-saved-snippet get-drafts
     create-drafts edit-draft delete-draft get-scheduled-messages create-scheduled-message update-scheduled-message
@@ -101,4 +101,10 @@ export const decidedLater: readonly DecidedLater[] = [
 export const ownersOnly: readonly DecidedLater[] = [
   { operationId: "update-user", method: "PATCH", path: "/users/{other}", params: { role: 100 } },
   { operationId: "deactivate-user", method: "DELETE", path: "/users/{owner}", params: {} },
+  {
+    operationId: "create-realm-domain",
+    method: "POST",
+    path: "/realm/domains",
+    params: { domain: "example.org", allow_subdomains: false },
+  },
 ];
