@@ -1,10 +1,10 @@
 /** Every operation of the server: one list for the router, the reference, the fuzz and the differential test. */
 import { addAlertWords, getAlertWords, removeAlertWords } from "./alert-words.ts";
 import { getAttachments, getFileTemporaryUrl, removeAttachment, uploadFile } from "./attachments.ts";
-import { fetchApiKey, regenerateApiKey } from "./authentication.ts";
+import { fetchApiKey, fetchApiKeyInDevelopment, regenerateApiKey } from "./authentication.ts";
 import { deleteAvatar, uploadAvatar } from "./avatars.ts";
 import { getBotStorage, removeBotStorage, updateBotStorage } from "./bot-storage.ts";
-import { createBot, deactivateBot, getBots, regenerateBotKey, updateBot } from "./bots.ts";
+import { createBot, deactivateBot, getBotKey, getBots, regenerateBotKey, updateBot } from "./bots.ts";
 import {
   createChannelFolder,
   getChannelFolders,
@@ -13,9 +13,11 @@ import {
 } from "./channel-folders.ts";
 import {
   archiveChannel,
+  createBigBlueButtonCall,
   createChannel,
   deleteTopic,
   getChannel,
+  getChannelEmail,
   getChannelId,
   getStreams,
   updateChannel,
@@ -64,6 +66,17 @@ import {
   updateProfileData,
   updateProfileField,
 } from "./profile-fields.ts";
+import {
+  addApnsToken,
+  addFcmToken,
+  registerClientDevice,
+  registerPushDevice,
+  removeApnsToken,
+  removeClientDevice,
+  removeFcmToken,
+  testEncryptedNotification,
+  testNotification,
+} from "./push-devices.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
 import { addReaction, removeReaction } from "./reactions.ts";
 import { createRealmDomain, deleteRealmDomain, getRealmDomains, updateRealmDomain } from "./realm-domains.ts";
@@ -97,6 +110,7 @@ import {
   getSubscribers,
   getSubscriptionStatus,
   getSubscriptions,
+  getUserChannels,
   subscribe,
   unsubscribe,
   updateSubscriptionSettings,
@@ -128,6 +142,7 @@ import {
   updateUserByEmail,
 } from "./users.ts";
 import { serviceOutgoingWebhook } from "./webhooks.ts";
+import { testWelcomeMessage } from "./welcome-tests.ts";
 
 export const endpoints = [
   getServerSettings,
@@ -282,4 +297,19 @@ export const endpoints = [
   getEvents,
   deleteQueue,
   serviceOutgoingWebhook,
+  fetchApiKeyInDevelopment,
+  getBotKey,
+  getChannelEmail,
+  createBigBlueButtonCall,
+  getUserChannels,
+  addApnsToken,
+  removeApnsToken,
+  addFcmToken,
+  removeFcmToken,
+  testNotification,
+  testEncryptedNotification,
+  registerPushDevice,
+  registerClientDevice,
+  removeClientDevice,
+  testWelcomeMessage,
 ] as unknown as readonly Endpoint[];

@@ -393,5 +393,6 @@ export const counterNames = [
   "attachmentBytes",
   "submessage",
   "realmDomain",
+  "device",
 ] as const;
 export type CounterName = (typeof counterNames)[number];

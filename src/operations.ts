@@ -33,6 +33,7 @@ import { navigationViewRoutes } from "./http/routes/navigation-views.ts";
 import { playgroundRoutes } from "./http/routes/playgrounds.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
 import { profileFieldRoutes } from "./http/routes/profile-fields.ts";
+import { pushDeviceRoutes } from "./http/routes/push-devices.ts";
 import { reactionRoutes } from "./http/routes/reactions.ts";
 import { realmDomainRoutes } from "./http/routes/realm-domains.ts";
 import { realmPictureRoutes } from "./http/routes/realm-pictures.ts";
@@ -50,6 +51,7 @@ import { userGroupRoutes } from "./http/routes/user-groups.ts";
 import { userTopicRoutes } from "./http/routes/user-topics.ts";
 import { userRoutes } from "./http/routes/users.ts";
 import { webhookRoutes } from "./http/routes/webhooks.ts";
+import { welcomeTestRoutes } from "./http/routes/welcome-tests.ts";
 import { TemporaryUrls } from "./http/temporary-urls.ts";
 import type { Hub } from "./realtime/hub.ts";
 import { realtimeRoutes } from "./realtime/routes.ts";
@@ -81,7 +83,7 @@ export function createOperations(config: Config, tools: OperationTools) {
 function doorRoutes(config: Config, { passwords, rates }: OperationTools) {
   return [
     ...serverRoutes,
-    ...authenticationRoutes(passwords, rates),
+    ...authenticationRoutes(passwords, rates, config.developmentLogins),
     ...userRoutes(passwords),
     ...inviteRoutes({ validityMinutes: config.invitationLinkValidityMinutes }),
     ...botRoutes,
@@ -98,6 +100,7 @@ function organizationRoutes(config: Config, { passwords, rates }: OperationTools
     ...settingsRoutes({ passwords, rates }),
     ...realmSettingRoutes(channelOptions),
     ...realmDomainRoutes,
+    ...welcomeTestRoutes,
     ...profileFieldRoutes,
     ...channelRoutes(channelOptions),
     ...channelFolderRoutes,
@@ -119,6 +122,7 @@ const personalRoutes = [
   ...reminderRoutes,
   ...alertWordRoutes,
   ...mutedUserRoutes,
+  ...pushDeviceRoutes,
   ...userTopicRoutes,
 ];
 

@@ -1,7 +1,20 @@
 /** What commands of programs, devices and widgets carry (commands.ts). Plain data: it is stored (M3). */
-import type { BotStorageRecord, RealmPictureName } from "../../schemas/records.ts";
+import type { BotStorageRecord, PushKind, RealmPictureName } from "../../schemas/records.ts";
 
 export interface ProgramCommandParams {
+  /** `name` as in the key of the row. */
+  "push-token.add": {
+    readonly name: string;
+    readonly kind: PushKind;
+    readonly token: string;
+    readonly appId: string | null;
+  };
+  "push-token.remove": { readonly name: string };
+  "device.register": Record<string, never>;
+  "device.remove": { readonly id: number };
+  "bot.add-key": { readonly botId: number; readonly apiKeyHash: string };
+  /** To the conversation of the bot and the caller. */
+  "welcome.test": { readonly text: string };
   "realm-domain.add": { readonly domain: string; readonly allowsSubdomains: boolean };
   "realm-domain.update": { readonly domain: string; readonly allowsSubdomains: boolean };
   "realm-domain.remove": { readonly domain: string };

@@ -10,7 +10,7 @@ import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
 import { gatherMissed } from "../topic/missed-messages.ts";
 import { expireAttachment, lookAtAttachments } from "./attachments.ts";
 import { updateBot } from "./bot-changes.ts";
-import { createBot, deactivateBot, regenerateBotKey } from "./bots.ts";
+import { addBotKey, createBot, deactivateBot, regenerateBotKey } from "./bots.ts";
 import { tellInactive } from "./channel-activity.ts";
 import { archiveChannel } from "./channel-archive.ts";
 import { createChannelFolder, reorderChannelFolders, updateChannelFolder } from "./channel-folders.ts";
@@ -87,6 +87,7 @@ export const realmMachine = setup({
         "bot.update": { actions: decide(updateBot) },
         "bot.deactivate": { actions: decide(deactivateBot) },
         "bot.regenerate-key": { actions: decide(regenerateBotKey) },
+        "bot.add-key": { actions: decide(addBotKey) },
         "profile-field.create": { actions: decide(createProfileField) },
         "profile-field.update": { actions: decide(updateProfileField) },
         "profile-field.reorder": { actions: decide(reorderProfileFields) },

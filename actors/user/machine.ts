@@ -15,6 +15,7 @@ import { continueFlags, updateFlags } from "./message-flags.ts";
 import { mailMissedMessages } from "./missed-messages.ts";
 import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, removeNavigationView, updateNavigationView } from "./navigation-views.ts";
+import { addPushToken, registerDevice, removeDevice, removePushToken } from "./push-devices.ts";
 import { deleteQueue, registerQueue } from "./queues.ts";
 import { announceRead } from "./read-announcements.ts";
 import { markAllRead, markChannelRead, markTopicRead, sweepExceptions } from "./read-state.ts";
@@ -69,6 +70,10 @@ export const userMachine = setup({
         "reminders.give-up": { actions: decide(giveUpReminder) },
         "bot-storage.set": { actions: decide(setBotStorage) },
         "bot-storage.remove": { actions: decide(removeBotStorage) },
+        "push-token.add": { actions: decide(addPushToken) },
+        "push-token.remove": { actions: decide(removePushToken) },
+        "device.register": { actions: decide(registerDevice) },
+        "device.remove": { actions: decide(removeDevice) },
         "alert-words.add": { actions: decide(addAlertWords) },
         "alert-words.remove": { actions: decide(removeAlertWords) },
         "message-flags.update": { actions: decide(updateFlags) },

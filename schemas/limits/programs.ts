@@ -1,5 +1,9 @@
 /** What programs and devices may keep on the server, and what an organization says of itself. */
 export const programLimits = {
+  push_token_characters_max: 4096,
+  push_app_id_characters_max: 255,
+  push_tokens_per_user_max: 100,
+  devices_per_user_max: 100,
   realm_domain_characters_max: 255,
   realm_domains_max: 1000,
   /** Keys and values of one account together. */

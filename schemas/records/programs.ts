@@ -43,7 +43,27 @@ export interface RealmDomainRecord {
   readonly allowsSubdomains: boolean;
 }
 
+/** Which service delivers to the device. */
+export type PushKind = "apns" | "fcm";
+
+/** A phone or tablet that wants notifications. The token is an address: it must be sent out again (S2). */
+export interface PushTokenRecord {
+  readonly kind: PushKind;
+  readonly token: string;
+  /** Which program of Apple's it is; null for FCM. */
+  readonly appId: string | null;
+  readonly addedAt: number;
+}
+
+/** A device that registered itself before it asks for encrypted notifications. */
+export interface DeviceRecord {
+  readonly registeredAt: number;
+}
+
 export interface ProgramTables {
+  /** `name` is the kind and the SHA-256 of the token, which may be longer than a key of the store. */
+  pushTokens: { key: readonly [userId: number, name: string]; row: PushTokenRecord };
+  devices: { key: readonly [userId: number, id: number]; row: DeviceRecord };
   realmDomains: { key: string; row: RealmDomainRecord };
   realmPictures: { key: RealmPictureName; row: RealmPictureRecord };
   /** By the SHA-256 of the entry's key, which may be longer than a key of the store. */
@@ -55,6 +75,8 @@ export interface ProgramTables {
 }
 
 export const programRowFields = {
+  pushTokens: ["kind", "token", "appId", "addedAt"],
+  devices: ["registeredAt"],
   realmDomains: ["id", "domain", "allowsSubdomains"],
   realmPictures: ["file"],
   botStorage: ["key", "value"],

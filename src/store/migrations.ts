@@ -95,6 +95,8 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   logins: 1,
   scheduledMessages: 1,
   reminders: 1,
+  pushTokens: 1,
+  devices: 1,
   realmDomains: 1,
   realmPictures: 1,
   botStorage: 1,

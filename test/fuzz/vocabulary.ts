@@ -56,6 +56,7 @@ const words: Readonly<Record<string, readonly string[]>> = {
   event_types: ["message", "realm_user", "subscription", "presence", "*"],
   fetch_event_types: ["message", "realm_user", "subscription", "presence", "*"],
   local_id: ["1", "a.b"],
+  token: ["abcd", "efgh", "not base64!"],
   domain: ["example.org", "chat.example.org", "a.example", "nodot", "-x.org"],
   fragment: ["narrow/is/starred", "inbox", "recent"],
 };

@@ -102,6 +102,10 @@ export const messageDraws = {
     const callerId = sender === undefined || world.random.chance(0.3) ? world.user() : sender;
     return command({ actor: "message", id }, "submessage.add", asked, callerId);
   },
+  "welcome.test": (world) => {
+    const id = world.administrator();
+    return command({ actor: "direct", userIds: [1, id] }, "welcome.test", { text: world.token() }, id);
+  },
   "messages.take-in": null,
   /** Of a move that is over, as after a crash; one that is under way has many messages. */
   "topic.tell-rename": (world) => {
