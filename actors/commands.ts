@@ -38,6 +38,7 @@ import type {
   UserDeactivation,
   UserUpdate,
 } from "./commands/people.ts";
+import type { ProgramCommandParams } from "./commands/programs.ts";
 import type { ReadCommandParams } from "./commands/read-state.ts";
 import type { ScheduledCommandParams } from "./commands/scheduled.ts";
 import type { GroupCreate, GroupMembersChange, GroupMembersRest, GroupUpdate } from "./commands/user-groups.ts";
@@ -144,6 +145,7 @@ export interface CommandParams
   extends ReadCommandParams,
     ScheduledCommandParams,
     InvitesCommandParams,
+    ProgramCommandParams,
     MissedMessageParams {
   "realm.found": {
     readonly label: string;

@@ -126,3 +126,18 @@ export const regenerateBotKey = defineEndpoint({
   ok: { api_key: Type.String() },
   errors: [],
 });
+
+export const getBotKey = defineEndpoint({
+  operationId: "get-bot-api-key",
+  method: "GET",
+  path: "/bots/{bot_id}/api_key",
+  authentication: "user",
+  // A key cannot be shown again (S2): each request makes one more.
+  effectiveness: "volatile",
+  role: "human-member",
+  summary:
+    "Makes a further key for a bot, shown this once; the keys that it has stay. Its owner and administrators may.",
+  params: { bot_id: Id },
+  ok: { api_key: Type.String() },
+  errors: [],
+});

@@ -141,6 +141,30 @@ export const updateChannel = defineEndpoint({
   errors: ["CHANNEL_ALREADY_EXISTS", "REQUEST_VARIABLE_INVALID", "UNAUTHORIZED_PRINCIPAL", "EXPECTATION_MISMATCH"],
 });
 
+export const getChannelEmail = defineEndpoint({
+  operationId: "get-stream-email-address",
+  method: "GET",
+  path: "/streams/{stream_id}/email_address",
+  authentication: "user",
+  effectiveness: "read",
+  summary: "The address to which mails for a channel go: empty, because this server takes no mail.",
+  params: { stream_id: Id, sender_id: Type.Optional(Id) },
+  ok: { email: Type.String() },
+  errors: [],
+});
+
+export const createBigBlueButtonCall = defineEndpoint({
+  operationId: "create-big-blue-button-video-call",
+  method: "GET",
+  path: "/calls/bigbluebutton/create",
+  authentication: "user",
+  effectiveness: "read",
+  summary: "Refused: this server makes no video calls of BigBlueButton's.",
+  params: { meeting_name: Type.String(), voice_only: Type.Optional(Type.Boolean()) },
+  ok: { url: Type.String() },
+  errors: [],
+});
+
 export const archiveChannel = defineEndpoint({
   operationId: "archive-stream",
   method: "DELETE",

@@ -58,6 +58,9 @@ export const errorCodes = {
   },
   REACTION_ALREADY_EXISTS: { status: 400, meaning: "The caller has reacted with this emoji already." },
   REACTION_DOES_NOT_EXIST: { status: 400, meaning: "The caller has not reacted with this emoji." },
+  INVALID_PUSH_DEVICE_TOKEN: { status: 400, meaning: "The caller has registered no device with this token." },
+  NO_ACTIVE_PUSH_DEVICE: { status: 400, meaning: "The caller has no device that gets encrypted notifications." },
+  PUSH_SERVICE_NOT_CONFIGURED: { status: 400, meaning: "This server sends no mobile notifications." },
   BAD_EVENT_QUEUE_ID: { status: 400, meaning: "The queue is gone or not the caller's: register again (`queue_id`)." },
   BAD_NARROW: { status: 400, meaning: "A narrow term cannot be understood (`desc`)." },
   RATE_LIMIT_HIT: { status: 429, meaning: "Too many requests; wait `retry-after` seconds." },
@@ -192,6 +195,10 @@ export const refuse = {
     }),
   reactionAlreadyExists: () => refusal("REACTION_ALREADY_EXISTS", "Reaction already exists."),
   reactionDoesNotExist: () => refusal("REACTION_DOES_NOT_EXIST", "Reaction doesn't exist."),
+  pushTokenUnknown: () => refusal("INVALID_PUSH_DEVICE_TOKEN", "Device not recognized"),
+  noActivePushDevice: () => refusal("NO_ACTIVE_PUSH_DEVICE", "No active registered push device"),
+  pushNotConfigured: () =>
+    refusal("PUSH_SERVICE_NOT_CONFIGURED", "Server is not configured to use push notification service."),
   badEventQueueId: (queueId: string) =>
     refusal("BAD_EVENT_QUEUE_ID", `Bad event queue ID: ${queueId}`, { queue_id: queueId }),
   realmUploadQuota: () => refusal("REALM_UPLOAD_QUOTA", "Upload would exceed your organization's upload quota."),

@@ -4,6 +4,7 @@
  */
 import { doorLimits } from "./limits/doors.ts";
 import { presenceLimits } from "./limits/presence.ts";
+import { programLimits } from "./limits/programs.ts";
 import { wireLimits } from "./limits/wire.ts";
 
 export const limits = {
@@ -27,6 +28,7 @@ export const limits = {
   // Uploads and pictures (behaviour 1.8)
   avatar_bytes_max: 5 * 1024 * 1024,
   emoji_bytes_max: 5 * 1024 * 1024,
+  realm_picture_bytes_max: 5 * 1024 * 1024,
   /** What a multipart body may have beside its file. */
   upload_margin_bytes: 64 * 1024,
   /** What an upload that goes to disk as it comes holds in memory: a chunk of the socket, and what waits to be written. */
@@ -64,6 +66,9 @@ export const limits = {
   avatar_size_px: 100,
   avatar_medium_size_px: 500,
   emoji_size_px: 64,
+  realm_icon_size_px: 100,
+  realm_logo_width_px: 800,
+  realm_logo_height_px: 100,
   emoji_frames_max: 300,
   emoji_name_code_points_max: 100,
   emoji_per_realm_max: 2000,
@@ -354,6 +359,7 @@ export const limits = {
   ws_ref_code_points_max: 64,
 
   ...presenceLimits,
+  ...programLimits,
 
   // Requests per time (D28)
   rate_api_per_minute: 200,

@@ -98,7 +98,7 @@ export const realmSettings = {
   ),
 
   invite_required: row(isOn, "client", "Nobody joins without an invitation", byOwner),
-  emails_restricted_to_domains: row(isOff, "client", "Addresses of new people must be of known domains", byOwner),
+  emails_restricted_to_domains: row(isOff, "server", "Addresses of new people must be of known domains", byOwner),
   disallow_disposable_email_addresses: row(isOn, "client", "Addresses of new people must not be disposable", byOwner),
   waiting_period_threshold: row(
     between(0, limits.waiting_period_days_max, 0),

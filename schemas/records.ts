@@ -45,6 +45,7 @@ import type {
   TopicPolicyRecord,
   UserTopicRecord,
 } from "./records/places.ts";
+import { type ProgramTables, programRowFields } from "./records/programs.ts";
 import type {
   MessageAttentionRecord,
   MessageIndexRecord,
@@ -75,6 +76,7 @@ export type * from "./records/conversations.ts";
 export type * from "./records/invites.ts";
 export type * from "./records/people.ts";
 export type * from "./records/places.ts";
+export type * from "./records/programs.ts";
 export type * from "./records/read-state.ts";
 export type * from "./records/runtime.ts";
 export type * from "./records/scheduled.ts";
@@ -84,7 +86,7 @@ export type * from "./records/webhooks.ts";
 type Key = number | string | readonly (number | string)[];
 
 /** Every table of a realm's environment: its key, its row, and the order of the row's fields on disk. */
-export interface Tables extends SearchTables, AttachmentTables {
+export interface Tables extends SearchTables, AttachmentTables, ProgramTables {
   meta: { key: string; row: { readonly value: unknown } };
   realm: { key: string; row: RealmRecord };
   users: { key: number; row: UserRecord };
@@ -265,6 +267,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   ],
   ...searchRowFields,
   ...attachmentRowFields,
+  ...programRowFields,
   messageEdits: ["userId", "at", "prevContent", "prevRendered", "moveId", "afterMoveId"],
   topicRenames: ["userId", "at", "prevTopic", "topic", "upToId"],
   messageMoves: ["userId", "at", "fromId", "prevChannelId", "channelId", "prevTopic", "topic"],
@@ -388,5 +391,8 @@ export const counterNames = [
   "attachment",
   /** Of all attachments together; it falls, too. */
   "attachmentBytes",
+  "submessage",
+  "realmDomain",
+  "device",
 ] as const;
 export type CounterName = (typeof counterNames)[number];

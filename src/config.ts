@@ -48,6 +48,8 @@ export interface Config {
   readonly tlsCertFile: string | null;
   /** A proxy in front sets X-Forwarded-For and X-Forwarded-Proto. */
   readonly trustsProxy: boolean;
+  /** POST /dev_fetch_api_key gives keys without a password. */
+  readonly developmentLogins: boolean;
   /** Written on SIGUSR2: see metrics.ts. */
   readonly metricsFile: string | null;
 }
@@ -212,6 +214,7 @@ const variables = {
   tlsKeyFile: optional(text("TLS_KEY_FILE", "", "a path")),
   tlsCertFile: optional(text("TLS_CERT_FILE", "", "a path")),
   trustsProxy: flag("TRUST_PROXY", false),
+  developmentLogins: flag("DEVELOPMENT_LOGINS", false),
   metricsFile: optional(text("METRICS_FILE", "", "a path")),
 } as const satisfies { readonly [K in keyof Config]: Variable<Config[K]> };
 
@@ -223,8 +226,15 @@ export function readConfig(environment: Environment): Config {
   if ((made.tlsKeyFile === null) !== (made.tlsCertFile === null)) {
     throw new BadConfig("TLS_KEY_FILE and TLS_CERT_FILE are needed together");
   }
+  if (made.developmentLogins && !isThisMachine.test(made.host)) {
+    throw new BadConfig(
+      "DEVELOPMENT_LOGINS=true gives everybody's key to anybody: HOST must be 127.0.0.1, ::1 or localhost",
+    );
+  }
   return made;
 }
+
+const isThisMachine = /^(?:127\.0\.0\.1|::1|localhost)$/;
 
 function readOne(variable: Variable<unknown>, environment: Environment): unknown {
   const given = environment[variable.name];

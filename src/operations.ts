@@ -14,6 +14,7 @@ import { alertWordRoutes } from "./http/routes/alert-words.ts";
 import { attachmentRoutes } from "./http/routes/attachments.ts";
 import { authenticationRoutes } from "./http/routes/authentication.ts";
 import { avatarRoutes } from "./http/routes/avatars.ts";
+import { botStorageRoutes } from "./http/routes/bot-storage.ts";
 import { botRoutes } from "./http/routes/bots.ts";
 import { channelFolderRoutes } from "./http/routes/channel-folders.ts";
 import { channelRoutes } from "./http/routes/channels.ts";
@@ -32,7 +33,10 @@ import { navigationViewRoutes } from "./http/routes/navigation-views.ts";
 import { playgroundRoutes } from "./http/routes/playgrounds.ts";
 import { presenceRoutes } from "./http/routes/presence.ts";
 import { profileFieldRoutes } from "./http/routes/profile-fields.ts";
+import { pushDeviceRoutes } from "./http/routes/push-devices.ts";
 import { reactionRoutes } from "./http/routes/reactions.ts";
+import { realmDomainRoutes } from "./http/routes/realm-domains.ts";
+import { realmPictureRoutes } from "./http/routes/realm-pictures.ts";
 import { realmSettingRoutes } from "./http/routes/realm-settings.ts";
 import { reminderRoutes } from "./http/routes/reminders.ts";
 import { savedSnippetRoutes } from "./http/routes/saved-snippets.ts";
@@ -40,12 +44,14 @@ import { scheduledMessageRoutes } from "./http/routes/scheduled-messages.ts";
 import { serverRoutes } from "./http/routes/server.ts";
 import { settingsRoutes } from "./http/routes/settings.ts";
 import { statusRoutes } from "./http/routes/status.ts";
+import { submessageRoutes } from "./http/routes/submessages.ts";
 import { subscriptionRoutes } from "./http/routes/subscriptions.ts";
 import { usageRoutes } from "./http/routes/usage.ts";
 import { userGroupRoutes } from "./http/routes/user-groups.ts";
 import { userTopicRoutes } from "./http/routes/user-topics.ts";
 import { userRoutes } from "./http/routes/users.ts";
 import { webhookRoutes } from "./http/routes/webhooks.ts";
+import { welcomeTestRoutes } from "./http/routes/welcome-tests.ts";
 import { TemporaryUrls } from "./http/temporary-urls.ts";
 import type { Hub } from "./realtime/hub.ts";
 import { realtimeRoutes } from "./realtime/routes.ts";
@@ -81,10 +87,11 @@ export function createOperations(config: Config, tools: OperationTools) {
 function doorRoutes(config: Config, { passwords, rates, siteOf }: OperationTools) {
   return [
     ...serverRoutes,
-    ...authenticationRoutes(passwords, rates),
+    ...authenticationRoutes(passwords, rates, config.developmentLogins),
     ...userRoutes(passwords),
     ...inviteRoutes({ validityMinutes: config.invitationLinkValidityMinutes, siteOf }),
     ...botRoutes,
+    ...botStorageRoutes,
     ...webhookRoutes,
   ];
 }
@@ -96,6 +103,8 @@ function organizationRoutes(config: Config, { passwords, rates, siteOf }: Operat
   return [
     ...settingsRoutes({ passwords, rates, siteOf }),
     ...realmSettingRoutes(channelOptions),
+    ...realmDomainRoutes,
+    ...welcomeTestRoutes,
     ...profileFieldRoutes,
     ...channelRoutes(channelOptions),
     ...channelFolderRoutes,
@@ -117,6 +126,7 @@ const personalRoutes = [
   ...reminderRoutes,
   ...alertWordRoutes,
   ...mutedUserRoutes,
+  ...pushDeviceRoutes,
   ...userTopicRoutes,
 ];
 
@@ -126,6 +136,7 @@ const conversationRoutes = [
   ...messageChangeRoutes,
   ...messageReportRoutes,
   ...reactionRoutes,
+  ...submessageRoutes,
   ...messageFlagRoutes,
 ];
 
@@ -159,6 +170,7 @@ function createFiles(config: Config) {
       ...attachmentRoutes({ pictures, temporaryUrls, quotas }),
       ...avatarRoutes(pictures),
       ...emojiRoutes(pictures),
+      ...realmPictureRoutes(pictures),
     ],
     pages: [...picturePages, ...filePages(temporaryUrls)],
   };

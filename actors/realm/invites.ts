@@ -9,6 +9,7 @@ import type { InvitationRecord, UserRecord } from "../../schemas/records.ts";
 import { type InvitationKind, mayInvite, refuseChannels, refuseGroups, refuseRole } from "../../src/domain/invites.ts";
 import { isReservedAddress } from "../../src/domain/people.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
+import { addressFaultTexts, addressJudge } from "../../src/domain/realm-domains.ts";
 import { isEmailAddress } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { InvitationOffer } from "../commands/invites.ts";
@@ -89,9 +90,13 @@ function refuseNumber(view: View, caller: UserRecord, count: number): Refusal | 
 }
 
 function refuseAddresses(view: View, emails: readonly string[]): Refusal | null {
-  const invalid = emails.filter((email) => !isInvitable(email));
-  if (invalid.length > 0) {
-    const errors = invalid.map((email) => [email, "Invalid address.", false] as const);
+  const judge = addressJudge(view);
+  const errors = emails.flatMap((email) => {
+    const fault = isInvitable(email) ? judge(email) : "invalid";
+    if (fault === null) return [];
+    return [[email, fault === "invalid" ? "Invalid address." : addressFaultTexts[fault], false] as const];
+  });
+  if (errors.length > 0) {
     return refuse.invitationFailed("Some emails did not validate, so we didn't send any invitations.", errors);
   }
   const taken = emails.flatMap((email) => {

@@ -128,6 +128,9 @@ function checkForm(
   if (channelId !== null && params.content !== null) {
     return refuse.badRequest("Cannot change message content while changing channel");
   }
+  if (params.content !== null && hasTrait(message.traits, "hasSubmessages")) {
+    return refuse.badRequest("Widgets cannot be edited.");
+  }
   const { prevContentSha256: hash } = params;
   const isExpected = hash === null || hash.toLowerCase() === sha256(message.content);
   return isExpected ? null : refuse.expectationMismatch("prev_content_sha256");
@@ -258,7 +261,13 @@ function newestMoveBefore({ movingId }: TopicContext, view: View): number {
 }
 
 /** Traits that an edit does not touch. */
-const lasting: readonly MessageTrait[] = ["isUnreadBySender", "hasReactions", "isResolveNotice", "changedChannel"];
+const lasting: readonly MessageTrait[] = [
+  "isUnreadBySender",
+  "hasReactions",
+  "isResolveNotice",
+  "changedChannel",
+  "hasSubmessages",
+];
 
 interface EditedContent {
   readonly text: string;

@@ -10,6 +10,7 @@ import { command } from "../commands.ts";
 import { type Effect, effects } from "../effects.ts";
 import { releaseAttachments } from "./attachments.ts";
 import { flagsHeld, flagsOfDeleted, onlookers } from "./flag-holders.ts";
+import { submessagesOfDeleted } from "./submessage-rows.ts";
 
 /** Where the messages are: the conversation's row, or the part of it that removal looks at. */
 export type RemovalPlace = Pick<ConversationRecord, "id" | "channelId" | "topic" | "userIds">;
@@ -55,6 +56,7 @@ function rowsOf(view: View, place: RemovalPlace, messages: readonly Doomed[]): E
     if (hasTrait(traits, "isResolveNotice")) all.push(effects.remove("resolveNotices", id));
     if (wasEdited(id)) all.push(...ownRows(view, "messageEdits", id, limits.message_history_entries_max));
     if (hasTrait(traits, "hasReactions")) all.push(...ownRows(view, "reactions", id, limits.reactions_per_message_max));
+    if (hasTrait(traits, "hasSubmessages")) all.push(...submessagesOfDeleted(view, id));
   }
   return all;
 }

@@ -27,6 +27,7 @@ import { checkDirectRecipients, checkInitiator } from "./direct-access.ts";
 import type { TopicContext } from "./machine.ts";
 import { consequencesOf } from "./post-consequences.ts";
 import { isSubscribedOrBot } from "./posting-access.ts";
+import { widgetRows } from "./submessage-rows.ts";
 import { checkWildcards } from "./wildcards.ts";
 
 export function postMessage(context: TopicContext, asked: Command<"message.post">, view: View): Outcome<TopicContext> {
@@ -180,10 +181,12 @@ function writeMessage(
     userIds: context.userIds,
     calledBotIds,
   });
+  const messageId = view.counter("message") + 1;
+  const widget = widgetRows(view, { id: messageId, senderId: sender.id, content: asked.params.content });
   // Field by field: what is spread into the middle of an object is copied slowly, and each post would pay for it.
   const { mentionedUserIds, mentionedGroupIds } = rendered;
   const message: MessageRecord = {
-    id: view.counter("message") + 1,
+    id: messageId,
     conversationId,
     senderId: sender.id,
     sentAt: view.now,
@@ -194,6 +197,7 @@ function writeMessage(
       isUnreadBySender: !asked.params.isReadBySender,
       isResolveNotice: asked.params.isResolveNotice === true,
       callsAttention: attention !== null,
+      hasSubmessages: widget.length > 0,
     }),
     mentionedUserIds,
     mentionedGroupIds,
@@ -211,6 +215,7 @@ function writeMessage(
       ...(attention === null ? [] : [effects.put("messageAttention", message.id, attention)]),
       ...(unreadByIds === undefined ? [] : [effects.put("resolveNotices", message.id, { unreadByIds })]),
       effects.put("conversationMessages", [conversationId, message.id], indexRow(message)),
+      ...widget,
     ],
     context: { id: conversationId, lastMessageId: message.id },
   };

@@ -160,7 +160,11 @@ function isKeptForWriter(fields: Fields): boolean {
   return "scheduled_message_id" in fields || "reminder_id" in fields;
 }
 
-/** A message as it was typed, or a change of one. */
+/** A message as it was typed, a change of one, or a submessage. */
 function isTypedMessage(fields: Fields): boolean {
-  return fields["content_type"] === "text/x-markdown" || ("rendered_content" in fields && !isKeptForWriter(fields));
+  return (
+    "msg_type" in fields ||
+    fields["content_type"] === "text/x-markdown" ||
+    ("rendered_content" in fields && !isKeptForWriter(fields))
+  );
 }

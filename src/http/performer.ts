@@ -265,6 +265,14 @@ function performed(handled: Handled, { ignored, headers, ifNoneMatch }: Framing)
   if (handled.kind === "ok") {
     return { status: 200, body: JSON.stringify(Object.assign(bodyOf(handled), listed)), headers };
   }
+  if (handled.kind === "redirect") {
+    const to: Headers = [["Location", handled.location], privateCache];
+    return {
+      status: 302,
+      body: JSON.stringify({ result: "success", msg: "", ...listed }),
+      headers: [...headers, ...to],
+    };
+  }
   const tagged: Headers = handled.etag === undefined ? headers : [...headers, ["ETag", handled.etag], privateCache];
   // A list of ignored parameters belongs to the request, not to the content: such an answer is always given whole.
   if (ignored.length === 0 && handled.etag !== undefined && names(ifNoneMatch, handled.etag)) {

@@ -89,6 +89,23 @@ export class Pictures {
     });
   }
 
+  /** PNG, cut to a square around the middle. */
+  realmIcon(bytes: Buffer): Promise<Buffer | Refusal> {
+    return this.#inTurn((sharp) => {
+      const size = limits.realm_icon_size_px;
+      return bounded(sharp(bytes, input).autoOrient().resize(size, size, { fit: "cover" }).png());
+    });
+  }
+
+  /** PNG, whole; a large one is made smaller. */
+  realmLogo(bytes: Buffer): Promise<Buffer | Refusal> {
+    return this.#inTurn((sharp) => {
+      const { realm_logo_width_px: width, realm_logo_height_px: height } = limits;
+      const small = sharp(bytes, input).autoOrient().resize(width, height, { fit: "inside", withoutEnlargement: true });
+      return bounded(small.png());
+    });
+  }
+
   /** What a file that begins with these bytes shows; null: nothing that a client could show in a message. */
   async measure(head: Buffer): Promise<Measured | null> {
     if (!imageStart.test(head.subarray(0, 12).toString("latin1"))) return null;

@@ -5,6 +5,7 @@
  * earlier pass is looked at again at the end: it may be gone, changed, or not be the reader's to see any more (S1, E2).
  */
 import { limits } from "../../schemas/limits.ts";
+import { hasTrait } from "../../schemas/message-traits.ts";
 import type { MessageRecord, UserRecord } from "../../schemas/records.ts";
 import type { Narrowed } from "../domain/narrow.ts";
 import { canReadMessage } from "../domain/permissions.ts";
@@ -47,9 +48,10 @@ export interface Collected {
   readonly isExhausted: boolean;
 }
 
-/** As sent and as shown. */
-function charactersOf({ content, rendered }: MessageRecord): number {
-  return content.length + rendered.length;
+/** As sent and as shown, with its submessages. */
+function charactersOf(view: View, { id, content, rendered, traits }: MessageRecord): number {
+  const own = content.length + rendered.length;
+  return hasTrait(traits, "hasSubmessages") ? own + (view.row("widgets", id)?.characters ?? 0) : own;
 }
 
 function withoutTexts(message: MessageRecord): MessageRecord {
@@ -120,7 +122,7 @@ export class MessageWalk {
       }
       const message = this.at(id);
       if (message === null) continue;
-      characters += charactersOf(message);
+      characters += charactersOf(this.#view, message);
       if (characters > limits.fetch_characters_max) return null;
       messages.push(message);
     }
@@ -162,7 +164,7 @@ export class MessageWalk {
       const message = this.at(found.id);
       if (message !== null) {
         messages.push(message);
-        this.#charactersLeft -= charactersOf(message);
+        this.#charactersLeft -= charactersOf(this.#view, message);
       }
       next += step;
       plan = this.#reconsidered(plan, step);

@@ -9,6 +9,7 @@ import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 import { changeFields, type HiddenChannels } from "./message-history.ts";
 import { reactionBodies } from "./reactions.ts";
+import { submessageBodies } from "./submessages.ts";
 
 /** What shapes a message for a client. Two clients with equal options get equal bytes. */
 export interface MessageOptions {
@@ -53,7 +54,7 @@ export function messageIn(
     client: message.client,
     is_me_message: hasTrait(message.traits, "isMe"),
     reactions: reactionBodies(view, message),
-    submessages: [],
+    submessages: submessageBodies(view, message),
     sender_full_name: sender.fullName,
     sender_email: apiEmail(sender),
     sender_realm_str: view.realm.label,

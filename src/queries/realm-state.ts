@@ -15,7 +15,9 @@ import { botDomain } from "../domain/bots.ts";
 import { shownGroupValue } from "../domain/group-values.ts";
 import { realmGroupId } from "../domain/permissions.ts";
 import { seconds } from "../domain/presence.ts";
+import { realmPictureFields } from "../domain/realm-pictures.ts";
 import { realmSetting, settingValueOf } from "../domain/realm-settings.ts";
+import type { View } from "../domain/view.ts";
 import { olderPolicies } from "./older-policies.ts";
 import { realmUrls } from "./server-settings.ts";
 import { jitsiServerUrl, serverState } from "./server-state.ts";
@@ -66,6 +68,8 @@ const publishedLimits = {
   max_message_length: limits.message_code_points_max,
   max_reminder_note_length: limits.reminder_note_code_points_max,
   max_avatar_file_size_mib: limits.avatar_bytes_max / (1024 * 1024),
+  max_icon_file_size_mib: limits.realm_picture_bytes_max / (1024 * 1024),
+  max_logo_file_size_mib: limits.realm_picture_bytes_max / (1024 * 1024),
   server_presence_ping_interval_seconds: limits.presence_ping_interval_s,
   server_presence_offline_threshold_seconds: limits.presence_offline_threshold_s,
   server_typing_started_expiry_period_milliseconds: limits.typing_started_expiry_ms,
@@ -75,6 +79,14 @@ const publishedLimits = {
   server_supported_permission_settings: supportedPermissions(),
 } as const;
 
+function realmPictures(view: View): Readonly<Record<string, string>> {
+  const fields = (["icon", "logo", "night_logo"] as const).map((name) =>
+    realmPictureFields(view, name, view.row("realmPictures", name)),
+  );
+  const named = Object.entries(Object.assign({}, ...fields) as Readonly<Record<string, string>>);
+  return Object.fromEntries(named.map(([name, value]) => [`realm_${name}`, value]));
+}
+
 export const realmState: Section = (view, _user, { siteUrl, webPublicStreamsEnabled, uploads, startedAt }) => ({
   max_file_upload_size_mib: uploads.maxFileMib,
   realm_upload_quota_mib: uploads.quotaMib,
@@ -82,12 +94,7 @@ export const realmState: Section = (view, _user, { siteUrl, webPublicStreamsEnab
   realm_bot_domain: botDomain(siteUrl),
   realm_default_external_accounts: externalAccounts,
   realm_is_zephyr_mirror_realm: false,
-  realm_icon_url: `${siteUrl}/avatar/realm-icon`,
-  realm_icon_source: "G",
-  realm_logo_url: `${siteUrl}/avatar/realm-icon`,
-  realm_logo_source: "D",
-  realm_night_logo_url: `${siteUrl}/avatar/realm-icon`,
-  realm_night_logo_source: "D",
+  ...realmPictures(view),
   jitsi_server_url: realmSetting(view, "jitsi_server_url") ?? jitsiServerUrl,
   server_web_public_streams_enabled: webPublicStreamsEnabled,
   server_generation: seconds(startedAt),

@@ -37,8 +37,4 @@ export const serverState = {
   settings_send_digest_emails: false,
   server_min_deactivated_realm_deletion_days: null,
   server_max_deactivated_realm_deletion_days: null,
-
-  // Icon and logo are made by the server.
-  max_icon_file_size_mib: 0,
-  max_logo_file_size_mib: 0,
 } as const;

@@ -35,7 +35,7 @@ import { linkifiers } from "./linkifier-events.ts";
 import type { LiveQueue } from "./queue.ts";
 import { realmUser } from "./realm-user-events.ts";
 import { typing, typingEditMessage } from "./typing-events.ts";
-import { reaction, updateMessage } from "./update-message-events.ts";
+import { reaction, submessage, updateMessage } from "./update-message-events.ts";
 import { userGroup } from "./user-group-events.ts";
 
 /** A queue with `all_public_streams` gets messages that its owner does not receive: they have no flags (OpenAPI, message event). */
@@ -240,6 +240,7 @@ const kinds: Readonly<Record<string, EventKind>> = {
   delete_message: deleteMessage,
   update_message: updateMessage,
   reaction,
+  submessage,
   stream,
   subscription,
   realm_user: realmUser,

@@ -1,5 +1,5 @@
 /**
- * `update_message` and `reaction` events for a viewer (OpenAPI, GET /events; S1): with the viewer's own flags and name of the empty
+ * `update_message`, `reaction` and `submessage` events for a viewer (OpenAPI, GET /events; S1): with the viewer's own flags and name of the empty
  * topic, and only of messages that the viewer may read now. Messages that went where the viewer may not read them are told as
  * deleted, or, to who came along and left that place since, as gone there; who was in neither place learns nothing of the one that
  * was left.
@@ -163,6 +163,14 @@ function deletion(view: View, record: EventRecord, queue: LiveQueue, ids: readon
   if (queue.can("bulk_message_deletion")) return [{ ...body, message_ids: ids }];
   return ids.map((id) => ({ ...body, message_id: id }));
 }
+
+/** To readers that may read the message now. */
+export const submessage: EventKind = {
+  key(view, record, viewer) {
+    return isReadableNow(view, viewer, record.body["message_id"] as number) ? "" : null;
+  },
+  build: (_view, record) => [{ type: "submessage", ...record.body }],
+};
 
 /**
  * To whoever may read the message now. With the person's record beside the id, which older clients read (OpenAPI, reaction): the one

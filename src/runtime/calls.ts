@@ -28,7 +28,14 @@ export interface WholeAnswer {
   readonly etag: string;
 }
 
-export type Handled = AskResult | EncodedAnswer | WholeAnswer;
+/** What is asked for is elsewhere, for now. */
+export interface RedirectAnswer {
+  readonly kind: "redirect";
+  /** Below this server's address. */
+  readonly location: string;
+}
+
+export type Handled = AskResult | EncodedAnswer | WholeAnswer | RedirectAnswer;
 
 /** A file in a multipart body. */
 export interface UploadedFile {

@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { claimedFiles, uploadedFile } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { RowOf } from "../../schemas/records.ts";
 import type { View } from "../domain/view.ts";
 import { type Environment, openEnvironment } from "../store/environment.ts";
 import { EventLog } from "../store/event-log.ts";
@@ -72,7 +73,9 @@ export class Realm {
 
   /** Which files rows claim at this moment. */
   #claimed(): { has(name: string): boolean } {
-    const pictures = claimedFiles(this.view.users.all(), this.view.realmEmoji.all());
+    const ofRealm: RowOf<"realmPictures">[] = [];
+    this.environment.each("realmPictures", (row) => ofRealm.push(row));
+    const pictures = claimedFiles(this.view.users.all(), this.view.realmEmoji.all(), ofRealm);
     return {
       has: (name) => {
         const file = uploadedFile(name);

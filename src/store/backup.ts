@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { copyFileSync, createReadStream, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { copyFile, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { avatarFiles, emojiFiles, uploadName } from "../../schemas/files.ts";
+import { avatarFiles, emojiFiles, realmPictureFile, uploadName } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
@@ -59,6 +59,7 @@ function claimedIn(environment: Environment): Map<string, string> {
   };
   environment.each("users", (user) => claim(`user ${user.id}`, avatarFiles(user.avatarFile)));
   environment.each("attachments", ({ id, file }) => claim(`attachment ${id}`, [uploadName(file)]));
+  environment.each("realmPictures", (row, name) => claim(`organization's ${name}`, [realmPictureFile(row)]));
   environment.each("realmEmoji", (emoji) => claim(`custom emoji ${emoji.id}`, emojiFiles(emoji)));
   return claimed;
 }

@@ -99,6 +99,14 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   logins: 1,
   scheduledMessages: 1,
   reminders: 1,
+  pushTokens: 1,
+  devices: 1,
+  realmDomains: 1,
+  realmPictures: 1,
+  botStorage: 1,
+  botStorageUse: 1,
+  submessages: 1,
+  widgets: 1,
 };
 
 type Row = Record<string, unknown>;

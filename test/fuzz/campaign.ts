@@ -98,7 +98,7 @@ async function playInput(lane: Lane, crew: Crew, drawn: Input, tally: Tally): Pr
   }
   const body = answer?.headers["content-type"] === "application/json" ? parsed(answer.text) : {};
   if (body.code !== undefined) add(tally.codes, body.code);
-  else if (answer?.status === 200 && isMeant(input)) {
+  else if ((answer?.status === 200 || answer?.status === 302) && isMeant(input)) {
     add(tally.succeeded, input.operationId);
     crew.things.learn(userId, input, body);
   }

@@ -27,7 +27,7 @@ function call(socket: Socket, { method, path }: { method: string; path: string }
 
 /** The answer's body as REST gives it. */
 async function rest(client: Client, { method, path }: { method: string; path: string }, params: Params) {
-  const send = { GET: "get", POST: "post", PATCH: "patch", DELETE: "delete" } as const;
+  const send = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" } as const;
   return (await client[send[method as keyof typeof send]](path, params)).body;
 }
 

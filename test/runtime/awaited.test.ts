@@ -46,7 +46,7 @@ t.test("[S2] a password that is changed while it is compared gives no key any mo
   const passwords = new Passwords();
   const password = "correct horse battery";
   const { bench, change } = await withPassword(t, passwords, password);
-  const routes = authenticationRoutes(passwords, new RateLimits(noRates, () => 0));
+  const routes = authenticationRoutes(passwords, new RateLimits(noRates, () => 0), false);
   const keys = () => [...bench.realm.view.apiKeysOf(ownerId)].length;
   const fetchKey = () => asked(bench, routes, "fetch-api-key", { username: "owner@localhost", password });
   const before = keys();

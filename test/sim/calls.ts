@@ -43,6 +43,8 @@ export function read(handled: Handled): { readonly code: string | null; readonly
       return { code: null, body: JSON.parse(`{${handled.fields}}`) };
     case "whole":
       return { code: null, body: JSON.parse(String(handled.body)) };
+    case "redirect":
+      return { code: null, body: {} };
     case "ok":
       return { code: null, body: JSON.parse(JSON.stringify(handled.answer)) };
     default:

@@ -95,6 +95,17 @@ export const messageDraws = {
     const [messageId, userId] = made.key;
     return reactCommand("remove", messageId, made.row.emojiName, userId);
   },
+  "submessage.add": (world) => {
+    const id = world.message();
+    const sender = world.replica.get("messages", id)?.senderId;
+    const asked = { msgType: "widget", content: world.random.pick(['{"type":"vote","key":"a,1","vote":1}', "[]"]) };
+    const callerId = sender === undefined || world.random.chance(0.3) ? world.user() : sender;
+    return command({ actor: "message", id }, "submessage.add", asked, callerId);
+  },
+  "welcome.test": (world) => {
+    const id = world.administrator();
+    return command({ actor: "direct", userIds: [1, id] }, "welcome.test", { text: world.token() }, id);
+  },
   "messages.take-in": null,
   /** Of a move that is over, as after a crash; one that is under way has many messages. */
   "topic.tell-rename": (world) => {

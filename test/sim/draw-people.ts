@@ -181,6 +181,37 @@ export const peopleDraws = {
     const { userId, id } = world.own("drafts");
     return command(self(userId), "drafts.remove", { id }, userId);
   },
+  "bot-storage.set": (world) => {
+    const id = world.user();
+    const key = world.oneOfFew();
+    const entries = [{ hash: `hash of ${key}`, key, value: world.name() }];
+    return command(self(id), "bot-storage.set", { entries }, id);
+  },
+  "bot-storage.remove": (world) => {
+    const stored = world.replica.keys("botStorage") as [number, string][];
+    const [id, hash] = stored.length === 0 ? [world.user(), "none"] : world.random.pick(stored);
+    return command(self(id), "bot-storage.remove", { hashes: world.flip() ? [hash] : null }, id);
+  },
+  "push-token.add": (world) => {
+    const id = world.user();
+    const token = world.oneOfFew();
+    const params = { name: `fcm:${token}`, kind: "fcm" as const, token, appId: null };
+    return command(self(id), "push-token.add", params, id);
+  },
+  "push-token.remove": (world) => {
+    const id = world.user();
+    return command(self(id), "push-token.remove", { name: `fcm:${world.oneOfFew()}` }, id);
+  },
+  "device.register": (world) => {
+    const id = world.user();
+    return command(self(id), "device.register", {}, id);
+  },
+  "device.remove": (world) => {
+    const { userId, id } = world.own("devices");
+    return command(self(userId), "device.remove", { id }, userId);
+  },
+  "bot.add-key": (world) =>
+    command(realm, "bot.add-key", { botId: world.user(), apiKeyHash: world.hex(16) }, world.administrator()),
   "alert-words.add": (world) => {
     const id = world.user();
     return command(self(id), "alert-words.add", { words: [world.oneOfFew()] }, id);

@@ -63,6 +63,11 @@ export const listAppliers: Readonly<Record<string, Apply>> = {
   muted_users: whole("muted_users"),
   navigation_views: () => undefined,
   navigation_view: list("navigation_views", "fragment", { one: "navigation_view", changes: "data", gone: "fragment" }),
+  realm_domains: (state, event) => {
+    const name = event.op === "remove" ? event.domain : event.realm_domain.domain;
+    const others = state.realm_domains.filter(({ domain }: Json) => domain !== name);
+    state.realm_domains = event.op === "remove" ? others : [...others, event.realm_domain];
+  },
   realm_emoji: whole("realm_emoji"),
   realm_linkifiers: whole("realm_linkifiers"),
   realm_playgrounds: whole("realm_playgrounds"),
@@ -79,6 +84,7 @@ export const listKeys = [
   "drafts",
   "muted_users",
   "navigation_views",
+  "realm_domains",
   "realm_emoji",
   "realm_linkifiers",
   "realm_playgrounds",
@@ -95,7 +101,14 @@ export function applyLists(state: Json, events: readonly Json[]): void {
 
 /** In an order of its own where the order means nothing. */
 export function listsPicture(state: Json): Record<string, Json> {
-  const ordered = new Set(["drafts", "navigation_views", "saved_snippets", "channel_folders", "alert_words"]);
+  const ordered = new Set([
+    "drafts",
+    "navigation_views",
+    "saved_snippets",
+    "channel_folders",
+    "alert_words",
+    "realm_domains",
+  ]);
   return Object.fromEntries(
     listKeys.map((key) => {
       const value = state[key];
