@@ -46,6 +46,7 @@ import { userGroupRoutes } from "./http/routes/user-groups.ts";
 import { userTopicRoutes } from "./http/routes/user-topics.ts";
 import { userRoutes } from "./http/routes/users.ts";
 import { webhookRoutes } from "./http/routes/webhooks.ts";
+import { staticPages } from "./http/static-pages.ts";
 import { TemporaryUrls } from "./http/temporary-urls.ts";
 import type { Hub } from "./realtime/hub.ts";
 import { realtimeRoutes } from "./realtime/routes.ts";
@@ -152,7 +153,7 @@ function createFiles(config: Config) {
       ...avatarRoutes(pictures),
       ...emojiRoutes(pictures),
     ],
-    pages: [...picturePages, ...filePages(temporaryUrls)],
+    pages: [...staticPages, ...picturePages, ...filePages(temporaryUrls)],
   };
 }
 
