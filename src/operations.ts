@@ -52,6 +52,7 @@ import { userTopicRoutes } from "./http/routes/user-topics.ts";
 import { userRoutes } from "./http/routes/users.ts";
 import { webhookRoutes } from "./http/routes/webhooks.ts";
 import { welcomeTestRoutes } from "./http/routes/welcome-tests.ts";
+import { staticPages } from "./http/static-pages.ts";
 import { TemporaryUrls } from "./http/temporary-urls.ts";
 import type { Hub } from "./realtime/hub.ts";
 import { realtimeRoutes } from "./realtime/routes.ts";
@@ -172,7 +173,7 @@ function createFiles(config: Config) {
       ...emojiRoutes(pictures),
       ...realmPictureRoutes(pictures),
     ],
-    pages: [...picturePages, ...filePages(temporaryUrls)],
+    pages: [...staticPages, ...picturePages, ...filePages(temporaryUrls)],
   };
 }
 

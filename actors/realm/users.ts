@@ -2,6 +2,7 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ChannelRecord, GroupRecord, UserRecord } from "../../schemas/records.ts";
+import { reactionTypes } from "../../schemas/status.ts";
 import { userSettings } from "../../schemas/user-settings.ts";
 import { invitationsOfAddress } from "../../src/domain/invites.ts";
 import { refuseSharedName } from "../../src/domain/own-account.ts";
@@ -77,7 +78,7 @@ export function newAccount(
   const channels = new Map([...defaults, ...draft.channels].map((channel) => [channel.id, channel]));
   const joining = newcomerEffects(view, user, [...channels.values()]);
   // Not empty where the organization's default shares no presence: the state of /register says so, too.
-  const status = statusBody(user, undefined);
+  const status = statusBody(user, undefined, reactionTypes.extra);
   const all = [
     effects.count("user", user.id),
     effects.put("users", user.id, user),

@@ -13,7 +13,7 @@ import { maySee } from "../queries/attachments.ts";
 import type { FileSlice, Performed } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { type ByteRange, readRange } from "./byte-range.ts";
-import { errorPage, type PageRequest, type PageRoute } from "./pages.ts";
+import { errorPage, isKnownTag, type PageRequest, type PageRoute } from "./pages.ts";
 import { type TemporaryUrls, temporaryPrefix } from "./temporary-urls.ts";
 
 /** What a browser may show: pictures, sound, moving pictures, plain text. None of them can hold a script. */
@@ -97,7 +97,7 @@ async function answerWith(
   const { file, size } = attachment;
   const etag = `"${file}"`;
   const headers: Performed["headers"] = [...guards, ["ETag", etag]];
-  if (ifNoneMatch.split(",").some((tag) => tag.trim() === etag)) return { status: 304, body: "", headers };
+  if (isKnownTag(ifNoneMatch, etag)) return { status: 304, body: "", headers };
   const wanted: ByteRange = ifRange === "" || ifRange === etag ? readRange(range, size) : { kind: "whole" };
   if (wanted.kind === "unsatisfiable") {
     return { status: 416, body: "", headers: [...headers, ["Content-Range", `bytes */${size}`]] };

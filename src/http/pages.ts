@@ -56,6 +56,11 @@ export function filePage(contentType: string, body: Buffer): Performed {
   };
 }
 
+/** Whether the client has what the tag stands for (If-None-Match). */
+export function isKnownTag(ifNoneMatch: string, etag: string): boolean {
+  return ifNoneMatch.split(",").some((tag) => tag.trim() === etag);
+}
+
 /** Elsewhere, for now: whoever asks again asks here. */
 export function redirectPage(location: string): Performed {
   const headers: Performed["headers"] = [...guards, ["Location", location], ["Cache-Control", "private, no-cache"]];

@@ -2,6 +2,7 @@
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import type { ExtraType } from "../domain/emoji/extra-type.ts";
 import { renderTopicLinks } from "../domain/markdown/render.ts";
 import { apiEmail, avatarUrl } from "../domain/people.ts";
 import { seconds } from "../domain/presence.ts";
@@ -16,6 +17,8 @@ export interface MessageOptions {
   readonly applyMarkdown: boolean;
   readonly clientGravatar: boolean;
   readonly allowEmptyTopicName: boolean;
+  /** What the client calls the extra emoji's type in reactions. */
+  readonly extraEmojiType: ExtraType;
 }
 
 /**
@@ -53,7 +56,7 @@ export function messageIn(
     timestamp: seconds(message.sentAt),
     client: message.client,
     is_me_message: hasTrait(message.traits, "isMe"),
-    reactions: reactionBodies(view, message),
+    reactions: reactionBodies(view, message, options.extraEmojiType),
     submessages: submessageBodies(view, message),
     sender_full_name: sender.fullName,
     sender_email: apiEmail(sender),

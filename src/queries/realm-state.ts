@@ -12,6 +12,7 @@ import { limits } from "../../schemas/limits.ts";
 import { externalAccounts } from "../../schemas/profile-fields.ts";
 import { publishedAs, realmSettingRows } from "../../schemas/realm-settings.ts";
 import { botDomain } from "../domain/bots.ts";
+import { emojiData } from "../domain/emoji/emoji-data.ts";
 import { shownGroupValue } from "../domain/group-values.ts";
 import { realmGroupId } from "../domain/permissions.ts";
 import { seconds } from "../domain/presence.ts";
@@ -91,6 +92,7 @@ export const realmState: Section = (view, _user, { siteUrl, webPublicStreamsEnab
   max_file_upload_size_mib: uploads.maxFileMib,
   realm_upload_quota_mib: uploads.quotaMib,
   ...realmUrls(view, siteUrl),
+  server_emoji_data_url: `${siteUrl}${emojiData().path}`,
   realm_bot_domain: botDomain(siteUrl),
   realm_default_external_accounts: externalAccounts,
   realm_is_zephyr_mirror_realm: false,

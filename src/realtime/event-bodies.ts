@@ -24,12 +24,13 @@ import { hiddenOrigins } from "../queries/message-history.ts";
 import { senderFor } from "../queries/message-views.ts";
 import { messageBody } from "../queries/messages.ts";
 import { playgroundBodies } from "../queries/playgrounds.ts";
+import { hasExtraReaction } from "../queries/reactions.ts";
 import { mutedTopics } from "../queries/user-topics.ts";
 import { wasSubscribedAt } from "./audience.ts";
 import { realmBot } from "./bot-events.ts";
 import { stream, subscription } from "./channel-events.ts";
 import { concealing } from "./concealed-events.ts";
-import { type EventBody, type EventKind, plain } from "./event-kind.ts";
+import { type EventBody, type EventKind, extraTypeIn, plain, withShownType } from "./event-kind.ts";
 import { messageFlags } from "./flag-events.ts";
 import { linkifiers } from "./linkifier-events.ts";
 import type { LiveQueue } from "./queue.ts";
@@ -51,7 +52,8 @@ const message: EventKind = {
     const echo = record.body["queue_id"] === queue.id ? `:${queue.id}` : "";
     const stranger = Object.keys(senderFor(view, user, row.senderId)).length > 0 ? ":stranger" : "";
     const hidden = [...hiddenOrigins(view, user, row)].join(",");
-    return `${queue.variant}:${eventFlags(view, user, row).join(",")}${stranger}${echo}:${hidden}`;
+    const extra = hasExtraReaction(view, row) ? queue.extraEmojiType : "";
+    return `${queue.variant}:${eventFlags(view, user, row).join(",")}${stranger}${echo}:${hidden}:${extra}`;
   },
   build(view, record, user, queue) {
     const row = view.row("messages", record.body["message_id"] as number);
@@ -60,6 +62,7 @@ const message: EventKind = {
       applyMarkdown: queue.options.applyMarkdown,
       clientGravatar: queue.options.clientGravatar,
       allowEmptyTopicName: queue.can("empty_topic_name"),
+      extraEmojiType: queue.extraEmojiType,
     };
     const body = messageBody(view, row, options, hiddenOrigins(view, user, row));
     if (body === undefined) return [];
@@ -178,17 +181,20 @@ const presence: EventKind = {
 
 /** Told to whoever may know the person (behaviour 2.12); with `user_ids`, to a guest who knows them from now on. */
 const userStatus: EventKind = {
-  key(view, record, viewer) {
-    if ("user_ids" in record.body) return String(viewer.id);
+  key(view, record, viewer, queue) {
+    if ("user_ids" in record.body) return `${viewer.id}:${queue.extraEmojiType}`;
     const person = view.users.get(record.body["user_id"] as number);
-    return person !== undefined && canAccessUser(view, viewer, person) ? "" : null;
+    return person !== undefined && canAccessUser(view, viewer, person) ? extraTypeIn(record, queue) : null;
   },
   build(view, record, viewer, queue) {
-    if (!("user_ids" in record.body)) return plain.build(view, record, viewer, queue);
+    if (!("user_ids" in record.body)) return [{ type: "user_status", ...withShownType(record, queue) }];
     return (record.body["user_ids"] as readonly number[])
       .flatMap((id) => view.users.get(id) ?? [])
       .filter((person) => canAccessUser(view, viewer, person))
-      .map((person) => ({ user_id: person.id, ...statusBody(person, view.row("statuses", person.id)) }))
+      .map((person) => ({
+        user_id: person.id,
+        ...statusBody(person, view.row("statuses", person.id), queue.extraEmojiType),
+      }))
       .filter((status) => Object.keys(status).length > 1)
       .map((status) => ({ type: "user_status", ...status }));
   },

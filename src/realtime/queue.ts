@@ -4,6 +4,7 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import type { EventRecord, QueueRecord, UserRecord } from "../../schemas/records.ts";
+import { type ExtraType, extraTypeFor } from "../domain/emoji/extra-type.ts";
 import { type Narrowed, nothingNarrowed, readNarrow, termsOf } from "../domain/narrow.ts";
 import type { View } from "../domain/view.ts";
 import type { Mailing } from "./bundle.ts";
@@ -119,6 +120,11 @@ export class LiveQueue {
   /** Queues with equal options share encodings of messages. */
   get variant(): string {
     return this.#shape.variant;
+  }
+
+  /** What its client calls the extra emoji's type: of whoever registered it, whoever reads it (D22). */
+  get extraEmojiType(): ExtraType {
+    return extraTypeFor(this.record.client);
   }
 
   can(capability: string): boolean {

@@ -8,6 +8,7 @@ import { deleteQueue, getEvents, registerQueue } from "../../schemas/queues.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { featureLevel, serverVersion } from "../../schemas/server.ts";
 import { type BotQueueDefaults, botQueueDefaults } from "../domain/bots.ts";
+import { extraTypeFor } from "../domain/emoji/extra-type.ts";
 import { readNarrow, termsOf } from "../domain/narrow.ts";
 import { isGuest } from "../domain/permissions.ts";
 import { registerState } from "../queries/register-state.ts";
@@ -112,6 +113,7 @@ function stateAt(
     allowsIncompleteUserList: queueOptions.capabilities.includes("user_list_incomplete"),
     includesDeactivatedGroups: queueOptions.capabilities.includes("include_deactivated_groups"),
     showsArchived: queueOptions.capabilities.includes("archived_channels"),
+    extraEmojiType: extraTypeFor(call.client),
     siteUrl: call.siteUrl,
     limitsPresence: options.limitsPresence,
     webPublicStreamsEnabled: options.webPublicStreamsEnabled,

@@ -12,7 +12,7 @@ import { canReadChannelMessage, canReadMessage, hasReceived, mayKnowOrigin } fro
 import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 import { wasAddressed, wasSubscribedAt } from "./audience.ts";
-import type { EventBody, EventKind } from "./event-kind.ts";
+import { type EventBody, type EventKind, extraTypeIn, withShownType } from "./event-kind.ts";
 import type { LiveQueue } from "./queue.ts";
 
 /** Of an event's messages. */
@@ -177,13 +177,13 @@ export const submessage: EventKind = {
  * of now, because the address may have been hidden since.
  */
 export const reaction: EventKind = {
-  key(view, record, viewer) {
-    return isReadableNow(view, viewer, record.body["message_id"] as number) ? "" : null;
+  key(view, record, viewer, queue) {
+    return isReadableNow(view, viewer, record.body["message_id"] as number) ? extraTypeIn(record, queue) : null;
   },
-  build(view, record) {
+  build(view, record, _viewer, queue) {
     const person = view.users.get(record.body["user_id"] as number);
     if (person === undefined) return [];
     const user = { email: apiEmail(person), full_name: person.fullName, user_id: person.id };
-    return [{ type: "reaction", ...record.body, user }];
+    return [{ type: "reaction", ...withShownType(record, queue), user }];
   },
 };

@@ -23,6 +23,8 @@ export const LINK_ADDRESS_CHARS_MAX = 2_000;
 export const LINK_TITLE_CHARS_MAX = 500;
 /** Open parentheses in a link's address. */
 export const LINK_PARENTHESES_MAX = 16;
+/** Parentheses inside each other in an address that stands in text by itself; deeper ones make it text, as on the public server. */
+export const BARE_LINK_PARENTHESES_MAX = 7;
 /** TeX source of one message, all formulas together; what does not fit is shown as source. */
 export const TEX_CHARS_PER_MESSAGE_MAX = 2_000;
 /** What a formula counts as on top of its characters, because even "a" becomes 400 characters of HTML. */

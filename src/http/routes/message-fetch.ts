@@ -4,6 +4,7 @@ import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { checkMessagesMatchNarrow, getMessage, getMessages, getStreamTopics } from "../../../schemas/messages.ts";
 import type { MessageRecord, UserRecord } from "../../../schemas/records.ts";
+import { extraTypeFor } from "../../domain/emoji/extra-type.ts";
 import { lookUp } from "../../domain/look-up.ts";
 import { type Narrowed, readNarrow, termsOf } from "../../domain/narrow.ts";
 import { canAccessAllUsers, canReadMessage, hasContentAccess } from "../../domain/permissions.ts";
@@ -37,6 +38,7 @@ export const messageFetchRoutes = [
       applyMarkdown: params.apply_markdown,
       clientGravatar: params.client_gravatar,
       allowEmptyTopicName: params.allow_empty_topic_name,
+      extraEmojiType: extraTypeFor(call.client),
     });
     const isAbandoned = watchOf(call);
     if (params.message_ids !== undefined) {
@@ -61,6 +63,7 @@ export const messageFetchRoutes = [
     const options = {
       applyMarkdown: call.params.apply_markdown,
       allowEmptyTopicName: call.params.allow_empty_topic_name,
+      extraEmojiType: extraTypeFor(call.client),
       clientGravatar: true,
     };
     if (mayKnowEverybody(view, reader)) {
