@@ -121,6 +121,32 @@ function eachOnce(terms: readonly Term[]): Term[] {
   return [...byText.values()];
 }
 
+/**
+ * Operators that are matched against every message as it is sent, for each queue that has them (behaviour 4.1). Each costs a comparison
+ * of ids or names. All others are only for narrows that are looked up, above all `search`, which reads the whole text.
+ */
+const liveOperators: ReadonlySet<string> = new Set([
+  "channel",
+  "stream",
+  "topic",
+  "subject",
+  "sender",
+  "from",
+  "is",
+  "dm",
+  "pm-with",
+  "pm_with",
+  "dm-including",
+  "group-pm-with",
+  "group_pm_with",
+]);
+
+/** Why a queue cannot have this narrow; null: it can, if `readNarrow` accepts it. */
+export function liveNarrowProblem(terms: readonly Term[]): Refusal | null {
+  const refused = terms.find(({ operator }) => !liveOperators.has(operator));
+  return refused === undefined ? null : refuse.badRequest(`Operator ${refused.operator} not supported.`);
+}
+
 function newReading(view: View, reader: UserRecord): Reading {
   return {
     view,
