@@ -15,9 +15,30 @@ export function concealer(view: View, viewer: UserRecord): Concealer | null {
   return canAccessAllUsers(view, viewer) ? null : new Concealer(view, viewer);
 }
 
-/** What a message says to this reader: what is searched and marked is what they are shown, else whoever guesses a name learns that it is right. */
-export function renderedFor(view: View, reader: UserRecord, html: string): string {
-  return (isSpectator(reader) ? null : concealer(view, reader))?.rendered(html) ?? html;
+/**
+ * Texts of many messages as one reader is shown them, with the rights that they have now. What is searched and marked is what they
+ * are shown, else a reader who guesses a name learns that it is right (S1). Who is a stranger is looked up once for as long as
+ * nothing happens.
+ */
+export class ShownTexts {
+  readonly #view: View;
+  readonly #reader: UserRecord;
+  #position = -1;
+  #concealer: Concealer | null = null;
+
+  constructor(view: View, reader: UserRecord) {
+    this.#view = view;
+    this.#reader = reader;
+  }
+
+  html({ rendered }: { readonly rendered: string }): string {
+    if (isSpectator(this.#reader)) return rendered;
+    if (this.#view.position !== this.#position) {
+      this.#position = this.#view.position;
+      this.#concealer = concealer(this.#view, this.#view.users.get(this.#reader.id) ?? this.#reader);
+    }
+    return this.#concealer?.rendered(rendered) ?? rendered;
+  }
 }
 
 /** As the renderer writes it (domain/markdown/resolve.ts). */

@@ -6,6 +6,7 @@
 
 import { command, type OtherQueues } from "../../actors/commands.ts";
 import type { EventRecord, QueueRecord, SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
+import { liveNarrowProblem, termsOf } from "../domain/narrow.ts";
 import { hasMetadataAccess } from "../domain/permissions.ts";
 import type { Delta, EventSink } from "../runtime/dispatcher.ts";
 import type { StagedEvent } from "../runtime/effects-applier.ts";
@@ -15,7 +16,7 @@ import { Mailing } from "./bundle.ts";
 import { EncodedEvent } from "./encoded-event.ts";
 import { KeyHolders } from "./key-holders.ts";
 import { NewlyOnline } from "./newly-online.ts";
-import { LiveQueue, noReader } from "./queue.ts";
+import { LiveQueue, noReader, type QueueOptions } from "./queue.ts";
 import { QueueRegistry } from "./queue-registry.ts";
 
 interface Delivery {
@@ -55,8 +56,10 @@ export class Hub implements EventSink {
     this.#newlyOnline = new NewlyOnline(view, dispatcher.wheel, limitsPresence, () => this.#publishOnline());
     this.keyHolders = new KeyHolders(realm.view);
     this.#queues = new QueueRegistry(realm.view);
-    for (const record of realm.projections.queues.all()) this.#open(record);
+    const kept = [...realm.projections.queues.all()];
+    for (const record of kept.filter(canBeMatched)) this.#open(record);
     realm.dispatcher.attach(this);
+    for (const record of kept) if (!canBeMatched(record)) this.#discard(record);
     this.#collectIdle();
   }
 
@@ -255,12 +258,15 @@ export class Hub implements EventSink {
       const { now } = this.realm.dispatcher.wheel;
       for (const queue of this.#queues.all()) {
         if (queue.reader.kind !== "none" || now - queue.unreadSince < queue.record.lifespanMs) continue;
-        this.realm.dispatcher.tell(
-          command({ actor: "user", id: queue.userId }, "queue.delete", { queueId: queue.id }, null),
-        );
+        this.#discard(queue);
       }
       this.#collectIdle();
     });
+  }
+
+  /** Its client is answered BAD_EVENT_QUEUE_ID, and registers again. */
+  #discard({ id, userId }: { readonly id: string; readonly userId: number }): void {
+    this.realm.dispatcher.tell(command({ actor: "user", id: userId }, "queue.delete", { queueId: id }, null));
   }
 
   /** Shutdown: held polls are answered; their clients come back and resume. */
@@ -269,4 +275,9 @@ export class Hub implements EventSink {
       if (queue.reader.kind === "poll") queue.reader.dismiss();
     }
   }
+}
+
+/** A queue from before an operator was refused in live narrows does not go on. */
+function canBeMatched({ options }: QueueRecord): boolean {
+  return liveNarrowProblem(termsOf((options as unknown as QueueOptions).narrow)) === null;
 }

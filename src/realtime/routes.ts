@@ -9,7 +9,7 @@ import type { UserRecord } from "../../schemas/records.ts";
 import { featureLevel, serverVersion } from "../../schemas/server.ts";
 import { type BotQueueDefaults, botQueueDefaults } from "../domain/bots.ts";
 import { extraTypeFor } from "../domain/emoji/extra-type.ts";
-import { readNarrow, termsOf } from "../domain/narrow.ts";
+import { liveNarrowProblem, readNarrow, termsOf } from "../domain/narrow.ts";
 import { isGuest } from "../domain/permissions.ts";
 import { registerState } from "../queries/register-state.ts";
 import type { UploadBounds } from "../queries/state-section.ts";
@@ -62,7 +62,10 @@ async function register(call: Call<RegisterParams>, options: RealtimeRouteOption
   const caller = callerOf(call);
   const queueOptions = optionsOf(params, botQueueDefaults(realm.view, caller));
   if (queueOptions.allPublicStreams && isGuest(caller)) return refuse.badRequest("User not authorized for this query");
-  const narrowed = readNarrow(realm.view, caller, termsOf(queueOptions.narrow));
+  const terms = termsOf(queueOptions.narrow);
+  const problem = liveNarrowProblem(terms);
+  if (problem !== null) return problem;
+  const narrowed = readNarrow(realm.view, caller, terms);
   if ("kind" in narrowed) return narrowed;
 
   const queueId = `${realm.epoch}-${randomBytes(12).toString("hex")}`;

@@ -1,7 +1,7 @@
 /** Heartbeats, idle queues, a pruned log, restarts (realtime.md, Long-poll; behaviour 4.2; E1, E2), with time moved by hand. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { createChannel, crowd, personOf, refusal } from "../support/conversation.ts";
+import { createChannel, crowd, personOf, refusal, write } from "../support/conversation.ts";
 import {
   connect,
   getEvents,
@@ -278,6 +278,27 @@ t.test("[realtime] the options of a queue survive a restart", async (t) => {
     events.map((event) => [event.message.stream_id, event.message.content]),
     [[channelId, "<p><strong>bold</strong></p>"]],
   );
+});
+
+t.test("[behaviour 4.1] a queue that a former version let search in live messages ends at the start", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startClockedServer(t, { dataDir });
+  const queue = await openQueue(first.server.owner, ["message"]);
+  const other = await openQueue(first.server.owner, ["message"]);
+  const record = realmOf(first.server).projections.queues.get(queue.queue_id);
+  if (record === undefined) throw new Error("the queue has no row");
+  write(first.server, "queues", queue.queue_id, {
+    ...record,
+    options: { ...record.options, narrow: [["search", "x"]] },
+  });
+  await first.server.stop();
+
+  const { server } = await startClockedServer(t, { dataDir }, firstMoment + minute);
+  const gone = await server.owner.get("/events", { queue_id: queue.queue_id, last_event_id: queue.last_event_id });
+  t.match(gone, { status: 400, body: { code: "BAD_EVENT_QUEUE_ID", queue_id: queue.queue_id } });
+  const id = await server.owner.say("general", "x", "others go on");
+  t.strictSame(messageIds(await readNow(server.owner, other)), [id]);
+  t.equal(realmOf(server).projections.queues.get(queue.queue_id), undefined, "its row is gone, too");
 });
 
 t.test("[realtime] a stop answers the polls that are held, and their clients go on after it", async (t) => {

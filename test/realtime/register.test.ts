@@ -275,7 +275,19 @@ const refusals: readonly (readonly [params: Record<string, unknown>, body: Recor
   [{ include_subscribers: "maybe" }, { code: "BAD_REQUEST", msg: "Invalid include_subscribers" }],
   [{ queue_lifespan_secs: 604_801 }, { code: "BAD_REQUEST", msg: "queue_lifespan_secs is too large" }],
   [{ narrow: [["channel"]] }, { code: "BAD_REQUEST", msg: "narrow[0] is too short." }],
-  [{ narrow: [["moon", "full"]] }, { code: "BAD_NARROW", msg: "Invalid narrow operator: unknown operator moon" }],
+  [{ narrow: [["moon", "full"]] }, { code: "BAD_REQUEST", msg: "Operator moon not supported." }],
+  ...["search", "has", "in", "near", "id", "with", "channels"].map(
+    (operator) =>
+      [
+        {
+          narrow: [
+            ["channel", "general"],
+            [operator, "home"],
+          ],
+        },
+        { code: "BAD_REQUEST", msg: `Operator ${operator} not supported.` },
+      ] as const,
+  ),
   [{ narrow: [["channel", "nowhere"]] }, { code: "BAD_NARROW" }],
   [
     { narrow: Array.from({ length: 21 }, () => ["channel", "general"]) },

@@ -16,8 +16,9 @@ import { messageJson, rawContentJson } from "../../queries/encoded-messages.ts";
 import { firstUnread } from "../../queries/first-unread.ts";
 import { firstMessageSince } from "../../queries/message-anchors.ts";
 import { type Fetched, type FetchRange, fetchMessages, MessageWalk } from "../../queries/message-fetch.ts";
-import { matchFields, messageForReader } from "../../queries/message-views.ts";
+import { messageForReader } from "../../queries/message-views.ts";
 import type { MessageOptions } from "../../queries/messages.ts";
+import { SearchMarks } from "../../queries/search-marks.ts";
 import { checkSpectator } from "../../queries/users.ts";
 import { bind, type Call, callerNow, callerOf, type Handled } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
@@ -86,11 +87,10 @@ export const messageFetchRoutes = [
     const walk = new MessageWalk(view, reader, { ...narrowed, includesHistory: false }, watchOf(call));
     const matching = await walk.these([...new Set(ids)]);
     if (matching === null) return tooLong();
-    const entries = matching.map((message) => [
-      String(message.id),
-      matchFields(view, callerNow(call), message, narrowed.search, false),
-    ]);
-    return ok({ messages: Object.fromEntries(entries) });
+    const { search } = narrowed;
+    const marks = new SearchMarks({ view, search, allowsEmptyTopic: false, reader });
+    const shown = await marks.shown(walk, matching);
+    return ok({ messages: Object.fromEntries(shown.map((message) => [String(message.id), marks.of(message)])) });
   }),
 
   bind(getStreamTopics, async (call) => {
@@ -124,24 +124,34 @@ function watchOf(call: Call): () => boolean {
 }
 
 /** The answer with these messages and the other fields. */
-type Show = (messages: readonly MessageRecord[], others: Readonly<Record<string, unknown>>) => Handled;
+type Show = (
+  walk: MessageWalk,
+  messages: readonly MessageRecord[],
+  others: Readonly<Record<string, unknown>>,
+) => Promise<Handled>;
 
 /** Where something is searched for, each message says where it was found. Shown to the reader as they are when it was found. */
 function shower(call: Call, { search }: Narrowed, options: MessageOptions): Show {
   const { view } = call.realm;
-  return (messages, others) => {
-    const reader = readerOf(call);
-    if ("kind" in reader) return reader;
-    if (search === null && mayKnowEverybody(view, reader)) {
-      const state = new ReadState(view, reader.id);
-      const shown = messages.flatMap((message) => messageJson(view, reader, message, options, state) ?? []);
+  const allowsEmptyTopic = options.allowEmptyTopicName;
+  const reader = call.caller ?? spectator;
+  const marks = search === null ? null : new SearchMarks({ view, search, allowsEmptyTopic, reader });
+  return async (walk, found, others) => {
+    const messages = marks === null ? found : await marks.shown(walk, found);
+    const now = readerOf(call);
+    if ("kind" in now) return now;
+    if (mayKnowEverybody(view, now)) {
+      const state = new ReadState(view, now.id);
+      const shown = messages.flatMap((message) => {
+        const json = messageJson(view, now, message, options, state);
+        if (json === undefined || marks === null) return json ?? [];
+        return `${json.slice(0, -1)},${JSON.stringify(marks.of(message)).slice(1)}`;
+      });
       return encoded(`"messages":[${shown.join(",")}],${JSON.stringify(others).slice(1, -1)}`);
     }
     const shown = messages.flatMap((message) => {
-      const body = messageForReader(view, reader, message, options);
-      if (body === undefined) return [];
-      const match = search === null ? {} : matchFields(view, reader, message, search, options.allowEmptyTopicName);
-      return [{ ...body, ...match }];
+      const body = messageForReader(view, now, message, options);
+      return body === undefined ? [] : [marks === null ? body : { ...body, ...marks.of(message) }];
     });
     return ok({ messages: shown, ...others });
   };
@@ -169,7 +179,7 @@ async function fetchRange(
   if ("kind" in asked) return asked;
   const anchor = await idOf(asked.anchor);
   const fetched: Fetched = await fetchMessages(walk, { ...asked, anchor });
-  return show(fetched.messages, {
+  return show(walk, fetched.messages, {
     anchor,
     found_anchor: fetched.foundAnchor,
     found_oldest: anchor === 0 || fetched.foundOldest,
@@ -187,7 +197,12 @@ async function fetchByIds(walk: MessageWalk, params: FetchParams, show: Show): P
   if (ids.length > limits.messages_per_fetch_max) return tooMany();
   const messages = await walk.these(ids);
   if (messages === null) return tooLong();
-  return show(messages, { found_anchor: false, found_oldest: false, found_newest: false, history_limited: false });
+  return show(walk, messages, {
+    found_anchor: false,
+    found_oldest: false,
+    found_newest: false,
+    history_limited: false,
+  });
 }
 
 function tooMany(): Refusal {

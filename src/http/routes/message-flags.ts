@@ -129,6 +129,8 @@ async function updateInNarrow(call: Call<NarrowParams>): Promise<Handled> {
   if (typeof anchor !== "number") return anchor;
   const range = { anchor, before, after, includesAnchor: params.include_anchor };
   const fetched = await fetchMessages(new MessageWalk(view, reader, narrowed, () => isAbandoned), range);
+  // The look-up ended early: a part of the range must not be flagged.
+  if (isAbandoned) return refuse.badRequest("The client closed the connection");
   const messageIds = fetched.messages.map(({ id }) => id);
   return update(call, {
     ...change,
