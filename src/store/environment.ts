@@ -257,8 +257,6 @@ export function openEnvironment(folder: string, extent: Extent = "skeleton"): En
         }
       }
     },
-    async close() {
-      await root.close();
-    },
+    close: () => root.close(),
   };
 }
