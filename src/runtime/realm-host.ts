@@ -14,16 +14,13 @@ import { Realm } from "./realm.ts";
 
 export interface RealmHostOptions {
   readonly dataDir: string;
-  readonly root: Pick<RootStore, "realms" | "putRealm">;
+  readonly root: Pick<RootStore, "realms" | "putRealm" | "revision">;
   readonly clock: Clock;
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;
   /** A realm was opened: wire what serves it. */
   readonly onOpen: (realm: Realm, entry: RealmEntry) => void;
 }
-
-/** How long the list of realms is believed when a name is not in it. */
-const relistMs = 1000;
 
 export class RealmHost {
   readonly #options: RealmHostOptions;
@@ -33,7 +30,8 @@ export class RealmHost {
   #byHost = new Map<string, RealmEntry>();
   /** Most requests name the same host as the one before: its realm, where that does not depend on a look at the list. */
   #last: { readonly hostHeader: string; readonly realm: Realm } | null = null;
-  #listedAt = Number.NEGATIVE_INFINITY;
+  /** Which list of the root `#entries` is. */
+  #revision = 0;
   #cancelDue: () => void = () => undefined;
   /** Damage stays until the server is stopped: the file is not looked at anew for each request. */
   readonly #damaged = new Map<number, DamagedData>();
@@ -46,7 +44,7 @@ export class RealmHost {
   }
 
   #list(): void {
-    this.#listedAt = this.#options.clock.monotonic();
+    this.#revision = this.#options.root.revision();
     this.#last = null;
     this.#entries = this.#options.root.realms();
     this.#byLabel = new Map(this.#entries.filter(({ label }) => label !== "").map((entry) => [entry.label, entry]));
@@ -62,8 +60,8 @@ export class RealmHost {
     const entry = found ?? this.#entries[0];
     if (entry === undefined) throw new Error("the data folder has no realm");
     const realm = this.#open.get(entry.id) ?? this.open(entry);
-    // A name that is not in the list may be found in the next one.
-    if (found !== undefined || !isName(host)) this.#last = { hostHeader, realm };
+    // Any other name may be an exact host in the next list.
+    if (this.#byHost.has(host) || !isName(host)) this.#last = { hostHeader, realm };
     return realm;
   }
 
@@ -71,10 +69,8 @@ export class RealmHost {
     const exact = this.#byHost.get(host);
     if (exact !== undefined) return exact;
     if (!isName(host)) return undefined;
+    if (this.#options.root.revision() !== this.#revision) this.#list();
     const label = host.includes(".") ? host.slice(0, host.indexOf(".")) : "";
-    const known = this.#byLabel.get(label);
-    if (known !== undefined || this.#options.clock.monotonic() - this.#listedAt < relistMs) return known;
-    this.#list();
     return this.#byHost.get(host) ?? this.#byLabel.get(label);
   }
 

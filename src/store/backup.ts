@@ -1,6 +1,6 @@
 /** Copies, restores and checks of a data folder. A restored one begins new epochs, so that old queues are void (E1). */
 import { createHash, randomBytes } from "node:crypto";
-import { copyFileSync, createReadStream, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { copyFileSync, createReadStream, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { copyFile, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { avatarFiles, emojiFiles, realmPictureFile, uploadName } from "../../schemas/files.ts";
@@ -31,7 +31,10 @@ export async function backupFolder(root: RootStore, dataDir: string, target: str
   }
   await flushTree(target);
   flushFoldersTo(target);
-  return checkRealms(root.realms(), target);
+  const problems = await checkRealms(root.realms(), target);
+  // Of this check alone: a copy is at rest.
+  for (const { id } of root.realms()) rmSync(join(folderOf(target, id), "lock.mdb"), { force: true });
+  return problems;
 }
 
 /** Rows first, then the files that they claim: the server removes none meanwhile (file-hold.ts). */

@@ -258,8 +258,6 @@ export function openEnvironment(folder: string, extent: Extent = "skeleton"): En
         }
       }
     },
-    async close() {
-      await root.close();
-    },
+    close: () => root.close(),
   };
 }

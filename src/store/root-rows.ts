@@ -67,6 +67,11 @@ export class RootRows {
     });
   }
 
+  /** What other processes wrote is seen from now on, and not only from the next pass of the loop. */
+  resetReadTxn(): void {
+    this.#database.resetReadTxn();
+  }
+
   backup(folder: string): Promise<void> {
     this.#database.readerCheck();
     return this.#database.backup(folder, true);

@@ -63,7 +63,8 @@ async function sealsIn(folder: string): Promise<{ readonly sealed: number; reado
 }
 
 function eventBytesIn(environment: Environment): number {
-  return (environment.get("meta", "ledger")?.value as { readonly eventBytes: number }).eventBytes;
+  const ledger = environment.get("meta", "ledger")?.value as { readonly eventBytes: number } | undefined;
+  return ledger?.eventBytes ?? 0;
 }
 
 t.test("[architecture, Encoding] a store of version 6 gets a checksum for every row, and loses nothing", async (t) => {
