@@ -3,6 +3,7 @@ import { randomBytes } from "node:crypto";
 import { claimedFiles, uploadedFile } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { View } from "../domain/view.ts";
+import { hasTooManyLetters, pruneLetters } from "../store/dead-letters.ts";
 import { type Environment, openEnvironment } from "../store/environment.ts";
 import { EventLog } from "../store/event-log.ts";
 import { FileStore, filesFolder } from "../store/files.ts";
@@ -107,6 +108,7 @@ export class Realm {
       const isDue =
         before > limits.event_log_bytes_max || this.#oldestEventAge(view.dueNow) > limits.event_log_kept_ms_max;
       if (isDue) this.dispatcher.maintain(() => ledger.grew(-this.log.prune(view.dueNow, before)));
+      if (hasTooManyLetters(this.environment)) this.dispatcher.maintain(() => pruneLetters(this.environment));
       this.#keepUp(ledger.eventBytes < before ? upkeepAgainMs : upkeepMs);
     });
   }
