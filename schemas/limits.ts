@@ -210,6 +210,9 @@ export const limits = {
   profile_values_per_command_max: 500,
   user_topics_per_command_max: 200,
   mailbox_attempts_max: 3,
+  /** Of a realm; with more, the oldest go. As many go in one transaction. */
+  dead_letters_max: 10_000,
+  dead_letters_pruned_max: 500,
   deferred_answer_ms_max: 15 * 60 * 1000,
   activations_max: 20_000,
   volatile_activations_max: 100_000,

@@ -144,6 +144,8 @@ export interface Tables extends SearchTables, AttachmentTables, ProgramTables {
   mailbox: { key: number; row: MailboxRecord };
   timers: { key: readonly [dueAt: number, sequence: number]; row: TimerRecord };
   deadLetters: { key: number; row: DeadLetterRecord };
+  /** Mails that were given up, until an operator sends or drops them. */
+  deadMails: { key: number; row: MailRecord };
   idempotency: { key: readonly [userId: number, keyHash: string]; row: IdempotencyRecord };
   idempotencyAges: { key: readonly [userId: number, at: number, keyHash: string]; row: Empty };
   presence: { key: number; row: PresenceRecord };
@@ -288,7 +290,8 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   queues: ["id", "userId", "createdAt", "createdAtPosition", "lifespanMs", "client", "options"],
   mailbox: ["sequence", "command", "attempts"],
   timers: ["dueAt", "sequence", "command"],
-  deadLetters: ["sequence", "command", "diedAt", "error"],
+  deadLetters: ["sequence", "command", "diedAt", "error", "attempts", "delivery"],
+  deadMails: ["id", "template", "to", "data", "createdAt", "attempts", "dueAt"],
   idempotency: ["paramsHash", "status", "body", "at"],
   idempotencyAges: [],
   presence: ["userId", "activeAt", "connectedAt", "updateId"],

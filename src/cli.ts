@@ -7,6 +7,7 @@ import { command } from "../actors/commands.ts";
 import { limits } from "../schemas/limits.ts";
 import type { UserRecord } from "../schemas/records.ts";
 import { type Role, roles } from "../schemas/types.ts";
+import { addDeadLetterCommands } from "./cli-dead-letters.ts";
 import { addTimeCommands } from "./cli-time.ts";
 import { lookUp } from "./domain/look-up.ts";
 import { checkFullName, isEmailAddress } from "./domain/text.ts";
@@ -295,6 +296,8 @@ program
     say("no problems");
   });
 
-addTimeCommands(program, { dataDir, say, fail, withRoot, withRealm });
+const tools = { dataDir, say, fail, withRoot, withRealm };
+addTimeCommands(program, tools);
+addDeadLetterCommands(program, tools);
 
 await program.parseAsync().catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)));

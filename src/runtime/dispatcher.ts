@@ -344,6 +344,7 @@ export class Dispatcher {
   }
 
   #abandon(dead: Command): void {
+    this.#alarm.warn(`${dead.type} threw too often: it is a dead letter now, see "cli dead-letters list"`);
     const { tickets, boot, tell } = abandonmentOf(dead);
     if (tell !== null) this.#line.push({ command: tell, source: { kind: "told" }, settle: null, claim: null });
     if (boot !== this.view.counter("boot")) return;

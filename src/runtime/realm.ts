@@ -4,6 +4,7 @@ import { claimedFiles, uploadedFile } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { RowOf } from "../../schemas/records.ts";
 import type { View } from "../domain/view.ts";
+import { hasTooManyLetters, pruneLetters } from "../store/dead-letters.ts";
 import { type Environment, openEnvironment } from "../store/environment.ts";
 import { EventLog } from "../store/event-log.ts";
 import { areFilesHeld } from "../store/file-hold.ts";
@@ -120,6 +121,7 @@ export class Realm {
         this.environment.clearDeadReaders();
         this.files.discardHeldBack();
         this.#prune(before);
+        if (hasTooManyLetters(this.environment)) this.dispatcher.maintain(() => pruneLetters(this.environment));
       } finally {
         this.#keepUp(ledger.eventBytes < before ? upkeepAgainMs : upkeepMs);
       }

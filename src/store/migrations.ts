@@ -68,6 +68,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   mailbox: 1,
   timers: 1,
   deadLetters: 1,
+  deadMails: 1,
   idempotency: 1,
   idempotencyAges: 1,
   presence: 1,

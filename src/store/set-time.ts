@@ -33,6 +33,7 @@ export const datedFields: { readonly [T in TableName]?: readonly (keyof RowOf<T>
   emailChanges: ["createdAt"],
   // Deliveries are tried again at once.
   mails: ["createdAt", "dueAt"],
+  deadMails: ["createdAt", "dueAt"],
   webhookDeliveries: ["createdAt", "dueAt"],
   webhookReports: ["reportedAt"],
   missedMessages: ["startedAt", "dueAt", "ringsAt", "hourStartedAt"],
