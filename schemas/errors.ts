@@ -15,6 +15,7 @@ export const errorCodes = {
   INVALID_API_KEY: { status: 401, meaning: "The API key is not the account's." },
   AUTHENTICATION_FAILED: { status: 401, meaning: "E-mail address or password is wrong." },
   USER_DEACTIVATED: { status: 401, meaning: "The account is deactivated." },
+  REALM_DEACTIVATED: { status: 401, meaning: "The organization is deactivated: nobody is let in." },
   UNAUTHORIZED_PRINCIPAL: { status: 400, meaning: "The operation needs a higher role." },
   CANNOT_DEACTIVATE_LAST_USER: {
     status: 400,
@@ -99,6 +100,7 @@ export const refuse = {
   invalidApiKey: () => refusal("INVALID_API_KEY", "Invalid API key"),
   authenticationFailed: () => refusal("AUTHENTICATION_FAILED", "Your username or password is incorrect"),
   userDeactivated: () => refusal("USER_DEACTIVATED", "Account is deactivated"),
+  realmDeactivated: () => refusal("REALM_DEACTIVATED", "This organization has been deactivated"),
   administratorRequired: () => refusal("UNAUTHORIZED_PRINCIPAL", "Must be an organization administrator"),
   ownerRequired: () => refusal("UNAUTHORIZED_PRINCIPAL", "Must be an organization owner"),
   guestsNotAllowed: () => refusal("BAD_REQUEST", "Not allowed for guest users"),

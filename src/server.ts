@@ -8,6 +8,7 @@ import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { refuse } from "../schemas/errors.ts";
+import { featureLevel, serverVersion } from "../schemas/server.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { composeMessage } from "./domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
@@ -182,6 +183,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
     requestOf: webhookRequest,
     compose: composeMessage,
   });
+  const startedAt = clock.now();
   let { port } = config;
   const host = new RealmHost({
     dataDir,
@@ -190,13 +192,12 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
     alarm,
     acceptsWrites: () => space.acceptsWrites(),
     onOpen(realm, entry) {
-      hubs.set(
-        realm,
-        new Hub(realm, {
-          limitsPresence: config.presenceLimitedToAccessible,
-          reportBug: (error) => alarm.bug(error, null),
-        }),
-      );
+      const hub = new Hub(realm, {
+        limitsPresence: config.presenceLimitedToAccessible,
+        reportBug: (error) => alarm.bug(error, null),
+      });
+      hubs.set(realm, hub);
+      hub.announceRestart(restartBody(startedAt));
       new WebhookCourier(realm, entry.id, webhooks);
       new Courier(realm, entry.id, postOffice, () => siteOf(config.siteUrl ?? siteUrl(config, port), entry));
       new SearchIndexer(realm, { clock, alarm, terms: searchTerms });
@@ -234,6 +235,16 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
       root.unlock();
       await root.close();
     },
+  };
+}
+
+/** What clients are told that outlive a restart (OpenAPI, `restart` events). */
+function restartBody(startedAt: number) {
+  return {
+    zulip_version: serverVersion,
+    zulip_merge_base: serverVersion,
+    zulip_feature_level: featureLevel,
+    server_generation: Math.floor(startedAt / 1000),
   };
 }
 

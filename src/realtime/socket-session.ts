@@ -26,6 +26,7 @@ const refusedFrames_max = 100;
 /** Why credentials are refused decides whether coming back can help. */
 const closeCauses: Readonly<Record<string, CloseCause>> = {
   USER_DEACTIVATED: "deactivated",
+  REALM_DEACTIVATED: "deactivated",
   RATE_LIMIT_HIT: "rateLimited",
 };
 
@@ -319,7 +320,7 @@ export class SocketSession implements KeyHolder, Outlet {
   }
 
   keyEnded(cause: KeyEnd): void {
-    this.closeAfterCalls(cause);
+    this.closeAfterCalls(cause === "realmDeactivated" ? "deactivated" : cause);
   }
 
   /**
