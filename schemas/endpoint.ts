@@ -62,6 +62,7 @@ export const commonErrors: readonly ErrorCode[] = [
   "UNAUTHORIZED",
   "INVALID_API_KEY",
   "USER_DEACTIVATED",
+  "REALM_DEACTIVATED",
   "PAYLOAD_TOO_LARGE",
   "RATE_LIMIT_HIT",
   "STORE_REFUSES_WRITES",

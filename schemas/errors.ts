@@ -19,6 +19,7 @@ export const errorCodes = {
     status: 403,
     meaning: "A page of another site made the browser send it, with credentials that it remembers.",
   },
+  REALM_DEACTIVATED: { status: 401, meaning: "The organization is deactivated: nobody is let in." },
   UNAUTHORIZED_PRINCIPAL: { status: 400, meaning: "The operation needs a higher role." },
   CANNOT_DEACTIVATE_LAST_USER: {
     status: 400,
@@ -107,6 +108,7 @@ export const refuse = {
   invalidApiKey: () => refusal("INVALID_API_KEY", "Invalid API key"),
   authenticationFailed: () => refusal("AUTHENTICATION_FAILED", "Your username or password is incorrect"),
   userDeactivated: () => refusal("USER_DEACTIVATED", "Account is deactivated"),
+  realmDeactivated: () => refusal("REALM_DEACTIVATED", "This organization has been deactivated"),
   administratorRequired: () => refusal("UNAUTHORIZED_PRINCIPAL", "Must be an organization administrator"),
   ownerRequired: () => refusal("UNAUTHORIZED_PRINCIPAL", "Must be an organization owner"),
   guestsNotAllowed: () => refusal("BAD_REQUEST", "Not allowed for guest users"),

@@ -79,6 +79,7 @@ import {
 } from "./push-devices.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
 import { addReaction, removeReaction } from "./reactions.ts";
+import { deactivateRealm } from "./realm-deactivation.ts";
 import { createRealmDomain, deleteRealmDomain, getRealmDomains, updateRealmDomain } from "./realm-domains.ts";
 import {
   deleteRealmIcon,
@@ -171,6 +172,7 @@ export const endpoints = [
   createRealmDomain,
   updateRealmDomain,
   deleteRealmDomain,
+  deactivateRealm,
   deactivateOwnUser,
   reactivateUser,
   updateStatus,

@@ -194,7 +194,7 @@ export type RowOf<T extends TableName> = Tables[T]["row"];
 /** The order of a row's fields on disk. Append only. */
 export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & string)[] } = {
   meta: ["value"],
-  realm: ["id", "label", "name", "createdAt", "settings", "userDefaults"],
+  realm: ["id", "label", "name", "createdAt", "settings", "userDefaults", "deactivatedAt"],
   users: [
     "id",
     "email",

@@ -146,6 +146,18 @@ function withRealm<T>(label: string, work: (realm: Realm) => Promise<T>): Promis
 }
 
 program
+  .command("reactivate-realm")
+  .description("let people into an organization again that was deactivated (the server must not run)")
+  .argument("[label]", "label of the realm", "")
+  .action(async (label: string) => {
+    const done = await withRealm(label, (realm) =>
+      realm.dispatcher.ask(command({ actor: "realm" }, "realm.reactivate", {}, null)),
+    );
+    if (done.kind === "refused") fail(done.msg);
+    say("the organization is active");
+  });
+
+program
   .command("grant-can-change-user-emails")
   .description("let an owner change other people's addresses without a confirmation (the server must not run)")
   .argument("<email>", "address of the account")

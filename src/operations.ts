@@ -5,6 +5,7 @@
 import type { Config } from "./config.ts";
 import { emailChangePages } from "./http/email-change.ts";
 import { filePages } from "./http/file-pages.ts";
+import { healthPages } from "./http/health.ts";
 import { joinPages } from "./http/join.ts";
 import type { Passwords } from "./http/passwords.ts";
 import { picturePages } from "./http/picture-pages.ts";
@@ -35,6 +36,7 @@ import { presenceRoutes } from "./http/routes/presence.ts";
 import { profileFieldRoutes } from "./http/routes/profile-fields.ts";
 import { pushDeviceRoutes } from "./http/routes/push-devices.ts";
 import { reactionRoutes } from "./http/routes/reactions.ts";
+import { realmDeactivationRoutes } from "./http/routes/realm-deactivation.ts";
 import { realmDomainRoutes } from "./http/routes/realm-domains.ts";
 import { realmPictureRoutes } from "./http/routes/realm-pictures.ts";
 import { realmSettingRoutes } from "./http/routes/realm-settings.ts";
@@ -79,7 +81,7 @@ export function createOperations(config: Config, tools: OperationTools) {
       ...files.routes,
       ...liveRoutes(config, tools),
     ],
-    pages: [...emailChangePages, ...joinPages(tools), ...files.pages],
+    pages: [...healthPages, ...emailChangePages, ...joinPages(tools), ...files.pages],
     fileBytesMax: mebibytes(config.maxFileUploadSizeMib),
   };
 }
@@ -105,6 +107,7 @@ function organizationRoutes(config: Config, { passwords, rates, siteOf }: Operat
     ...settingsRoutes({ passwords, rates, siteOf }),
     ...realmSettingRoutes(channelOptions),
     ...realmDomainRoutes,
+    ...realmDeactivationRoutes,
     ...welcomeTestRoutes,
     ...profileFieldRoutes,
     ...channelRoutes(channelOptions),

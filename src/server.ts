@@ -9,6 +9,7 @@ import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { refuse } from "../schemas/errors.ts";
 import { limits } from "../schemas/limits.ts";
+import { featureLevel, serverVersion } from "../schemas/server.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { composeMessage } from "./domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
@@ -190,6 +191,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
     requestOf: webhookRequest,
     compose: composeMessage,
   });
+  const startedAt = clock.now();
   let { port } = config;
   const entries = new Map<Realm, RealmEntry>();
   const siteOfRealm = (realm: Realm) =>
@@ -201,13 +203,12 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
     alarm,
     acceptsWrites: () => space.acceptsWrites(),
     onOpen(realm, entry) {
-      hubs.set(
-        realm,
-        new Hub(realm, {
-          limitsPresence: config.presenceLimitedToAccessible,
-          reportBug: (error) => alarm.bug(error, null),
-        }),
-      );
+      const hub = new Hub(realm, {
+        limitsPresence: config.presenceLimitedToAccessible,
+        reportBug: (error) => alarm.bug(error, null),
+      });
+      hubs.set(realm, hub);
+      hub.announceRestart(restartBody(startedAt));
       new WebhookCourier(realm, entry.id, webhooks);
       entries.set(realm, entry);
       new Courier(realm, entry.id, postOffice, () => siteOfRealm(realm));
@@ -253,6 +254,16 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
       root.unlock();
       await root.close();
     },
+  };
+}
+
+/** What clients are told that outlive a restart (OpenAPI, `restart` events). */
+function restartBody(startedAt: number) {
+  return {
+    zulip_version: serverVersion,
+    zulip_merge_base: serverVersion,
+    zulip_feature_level: featureLevel,
+    server_generation: Math.floor(startedAt / 1000),
   };
 }
 
@@ -307,6 +318,8 @@ interface DoorTools {
   readonly faults: FaultLog;
   readonly host: RealmHost;
   readonly hubOf: (realm: Realm) => Hub;
+  /** When this process began to serve; milliseconds. */
+  readonly startedAt: number;
   readonly siteOf: (realm: Realm) => string;
 }
 
@@ -316,10 +329,9 @@ function tlsOf(config: Config): TlsOptions | null {
 }
 
 /** HTTP and WebSocket on one uWS app, carrying calls to the same operations. */
-function createDoors(config: Config, { app, clock, faults, host, hubOf, siteOf }: DoorTools) {
+function createDoors(config: Config, { app, clock, faults, host, hubOf, startedAt, siteOf }: DoorTools) {
   const rates = new RateLimits(config.rates, () => clock.monotonic());
   const passwords = new Passwords();
-  const startedAt = clock.now();
   const { bindings, pages, fileBytesMax } = createOperations(config, { passwords, rates, hubOf, siteOf, startedAt });
   const reportBug = (error: unknown, what: string) => faults(error, { what }, "a handler threw");
   const unsent = new UnsentBytes({

@@ -15,6 +15,8 @@ export interface ProgramCommandParams {
   "bot.add-key": { readonly botId: number; readonly apiKeyHash: string };
   /** To the conversation of the bot and the caller. */
   "welcome.test": { readonly text: string };
+  "realm.deactivate": Record<string, never>;
+  "realm.reactivate": Record<string, never>;
   "realm-domain.add": { readonly domain: string; readonly allowsSubdomains: boolean };
   "realm-domain.update": { readonly domain: string; readonly allowsSubdomains: boolean };
   "realm-domain.remove": { readonly domain: string };

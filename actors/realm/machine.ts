@@ -37,6 +37,7 @@ import {
 } from "./profile-fields.ts";
 import { changeOwnProfile } from "./profile-values.ts";
 import { carryLate } from "./read-state.ts";
+import { deactivateRealm, reactivateRealm } from "./realm-deactivation.ts";
 import { addRealmDomain, removeRealmDomain, updateRealmDomain } from "./realm-domains.ts";
 import { setRealmPicture } from "./realm-pictures.ts";
 import { changeRealmSettings } from "./realm-settings.ts";
@@ -77,6 +78,8 @@ export const realmMachine = setup({
         "user.deactivate": { actions: decide(deactivateUser) },
         "user.email-change.confirm": { actions: decide(confirmEmailChange) },
         "realm.change-settings": { actions: decide(changeRealmSettings) },
+        "realm.deactivate": { actions: decide(deactivateRealm) },
+        "realm.reactivate": { actions: decide(reactivateRealm) },
         "realm-domain.add": { actions: decide(addRealmDomain) },
         "realm-domain.update": { actions: decide(updateRealmDomain) },
         "realm-domain.remove": { actions: decide(removeRealmDomain) },

@@ -27,10 +27,12 @@ export interface PageRequest {
 }
 
 export interface PageRoute {
-  /** Begins and ends with a slash. */
+  /** Begins with a slash, and ends with one where something may follow. */
   readonly prefix: string;
   /** Its pages have forms, which are sent to their own address. */
   readonly takesForms?: true;
+  /** Served for an organization that is deactivated, too. */
+  readonly servesDeactivated?: true;
   readonly serve: (request: PageRequest) => Performed | Promise<Performed>;
 }
 

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { registerQueue } from "../../schemas/queues.ts";
+import { getServerSettings } from "../../schemas/server.ts";
 import { isAdministrator, isGuest } from "../domain/permissions.ts";
 import { concealer } from "../domain/unknown-people.ts";
 import type {
@@ -108,7 +109,7 @@ interface Admission {
 }
 
 /** Refused credentials; where there were none, `refused` adds it (D2). */
-const challenged: ReadonlySet<string> = new Set(["INVALID_API_KEY", "USER_DEACTIVATED"]);
+const challenged: ReadonlySet<string> = new Set(["INVALID_API_KEY", "USER_DEACTIVATED", "REALM_DEACTIVATED"]);
 
 /** Authentication, limits, role: the order in which a refusal is told. Credentials that were sent must be good. */
 function admit(route: Route, call: RawCall, options: PerformerOptions): Admission {
@@ -118,6 +119,10 @@ function admit(route: Route, call: RawCall, options: PerformerOptions): Admissio
   if (mustBeGood && !("caller" in credentials)) {
     const refusal = countFailedKey(options.rates, credentials, call.address());
     return { refusal, headers: challenged.has(refusal.code) ? [challenge] : [] };
+  }
+  // What the server is may be asked still, so that a client can say what it met.
+  if (call.realm.view.realm.deactivatedAt !== null && route.endpoint.operationId !== getServerSettings.operationId) {
+    return { refusal: refuse.realmDeactivated(), headers: [] };
   }
   if (authentication !== "none" && route.endpoint.allowsIncomingWebhooks !== true) {
     const refusal = refuseWriteOnly(credentials);

@@ -358,6 +358,8 @@ export class HttpServer {
     }
     const address = () => incoming.forwarded.address ?? exchange.address();
     const realm = this.#options.realmOf(incoming.host);
+    const isClosed = realm.view.realm.deactivatedAt !== null && route.servesDeactivated !== true;
+    if (isClosed) return errorPage(refuse.realmDeactivated());
     return route.serve({
       realm,
       rest: path.slice(route.prefix.length),

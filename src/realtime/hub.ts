@@ -40,6 +40,7 @@ export class Hub implements EventSink {
   #deliveries: Delivery[] = [];
   #ended: LiveQueue[] = [];
   #departed: number[] = [];
+  #restart: EventRecord | null = null;
   readonly #newlyOnline: NewlyOnline;
   /** Told after the flush whose account is deactivated: sockets without a queue end, too. */
   onDeparture: (userId: number) => void = () => undefined;
@@ -61,6 +62,24 @@ export class Hub implements EventSink {
     realm.dispatcher.attach(this);
     for (const record of kept) if (!canBeMatched(record)) this.#discard(record);
     this.#collectIdle();
+  }
+
+  /**
+   * Tells queues that survived a restart of it (public API, `restart` events). The event is not logged: it has a position before
+   * everything that happens from now on, so that a reader gets it in order, once for each start.
+   */
+  announceRestart(body: EventRecord["body"]): void {
+    const queues = [...this.#queues.all()].filter((queue) => queue.wantsType("restart"));
+    if (queues.length === 0) return;
+    const { view, dispatcher } = this.realm;
+    const position = dispatcher.takePosition();
+    this.#restart = { position, at: view.now, type: "restart", audience: { to: "realm" }, body };
+    for (const queue of queues) queue.firstPending ??= position;
+  }
+
+  /** null: no queue was there when the server started. */
+  get restart(): EventRecord | null {
+    return this.#restart;
   }
 
   queue(id: string): LiveQueue | undefined {

@@ -97,7 +97,7 @@ class HeldPoll implements KeyHolder {
       }
       const owner = this.#owner();
       if (owner === null) return false;
-      const slice = readSlice(this.#hub.realm, queue, owner, from);
+      const slice = readSlice(this.#hub, queue, owner, from);
       const next = this.#addUntilFull(slice.events, owner) ?? slice.next;
       if (next === null || this.#isFull()) {
         // No await between the last slice and here: nothing can have been missed.
@@ -203,7 +203,7 @@ class HeldPoll implements KeyHolder {
 
   /** What it was to get waits for who comes with a good key. */
   keyEnded(cause: KeyEnd): void {
-    this.abandon(cause === "deactivated" ? refuse.userDeactivated() : refuse.invalidApiKey());
+    this.abandon(refusals[cause]());
   }
 
   /** The client hung up: what it was to get is given to the next reader. */
@@ -248,3 +248,9 @@ function heartbeatDelay(queue: LiveQueue): number {
   for (const character of queue.id) hash = (hash * 31 + character.charCodeAt(0)) % 1000;
   return limits.heartbeat_ms_min + ((limits.heartbeat_ms_max - limits.heartbeat_ms_min) * hash) / 1000;
 }
+
+const refusals: Readonly<Record<KeyEnd, () => Handled>> = {
+  notAuthenticated: refuse.invalidApiKey,
+  deactivated: refuse.userDeactivated,
+  realmDeactivated: refuse.realmDeactivated,
+};

@@ -55,7 +55,7 @@ export class SocketReader {
         this.#outlet.closeAfterCalls("queueGone");
         return;
       }
-      const slice = readSlice(this.#hub.realm, this.#queue, owner, from);
+      const slice = readSlice(this.#hub, this.#queue, owner, from);
       const waiting = this.#sendUntilClogged(slice.events);
       if (waiting !== null) {
         await this.#unclogged();

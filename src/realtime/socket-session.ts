@@ -28,6 +28,7 @@ const refusedFrames_max = 100;
 /** Why credentials are refused decides whether coming back can help. */
 const closeCauses: Readonly<Record<string, CloseCause>> = {
   USER_DEACTIVATED: "deactivated",
+  REALM_DEACTIVATED: "deactivated",
   RATE_LIMIT_HIT: "rateLimited",
 };
 
@@ -337,7 +338,7 @@ export class SocketSession implements KeyHolder, Outlet, Stranger {
   }
 
   keyEnded(cause: KeyEnd): void {
-    this.closeAfterCalls(cause);
+    this.closeAfterCalls(cause === "realmDeactivated" ? "deactivated" : cause);
   }
 
   /**

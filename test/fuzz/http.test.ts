@@ -11,7 +11,7 @@ import { endpoints } from "../../schemas/index.ts";
 import { checkout } from "../support/process.ts";
 import { seedOf } from "../support/seed.ts";
 import type { Teardown } from "../support/server.ts";
-import { perRound, playCampaign, playRound } from "./campaign.ts";
+import { closing, perRound, playCampaign, playRound } from "./campaign.ts";
 import type { Input } from "./inputs.ts";
 import { include, newTally, readTally, type Tally } from "./tally.ts";
 
@@ -28,6 +28,7 @@ const alwaysRefused: ReadonlySet<string> = new Set([
   "register-push-device",
   "create-big-blue-button-video-call",
   "dev-fetch-api-key",
+  closing,
 ]);
 
 /** So many inputs get every operation to its end; fewer do it for most. */

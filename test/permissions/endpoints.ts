@@ -53,7 +53,7 @@ const table: Readonly<Record<Audience, string>> = {
     patch-channel-folders update-channel-folder add-default-stream remove-default-stream get-usage
     test-welcome-bot-custom-message
     upload-realm-icon delete-realm-icon upload-realm-logo delete-realm-logo`,
-  accounts: `get-stream-email-address create-big-blue-button-video-call get-user-channels
+  accounts: `deactivate-realm get-stream-email-address create-big-blue-button-video-call get-user-channels
     get-realm-domains create-realm-domain update-realm-domain delete-realm-domain get-realm-icon get-realm-logo update-bot-storage get-bot-storage remove-bot-storage regenerate-own-api-key get-own-user get-user get-user-by-email update-user update-user-by-email deactivate-user
     reactivate-user update-status-for-user get-user-status get-navigation-views add-navigation-view edit-navigation-view
     remove-navigation-view get-saved-snippets create-saved-snippet edit-saved-snippet delete-saved-snippet get-drafts

@@ -16,7 +16,7 @@ const { owner } = server;
 
 const excluded = /^\/(events|register|user_uploads)(\/|$)/;
 /** They end the caller's key, and with it the socket: a test of their own below. */
-const parting: readonly string[] = ["deactivate-own-user", "regenerate-own-api-key"];
+const parting: readonly string[] = ["deactivate-own-user", "regenerate-own-api-key", "deactivate-realm"];
 const callable: readonly Endpoint[] = (endpoints as readonly Endpoint[]).filter(
   ({ operationId, path }) => !excluded.test(path) && !parting.includes(operationId),
 );

@@ -182,6 +182,9 @@ export const placeDraws = {
       { settings: { enable_sounds: world.flip() } },
       world.administrator(),
     ),
+  /** By somebody who may not: it would be the end of the day. */
+  "realm.deactivate": () => command(realm, "realm.deactivate", {}, 3),
+  "realm.reactivate": () => command(realm, "realm.reactivate", {}, null),
   "realm-domain.add": (world) => {
     const params = { domain: `${world.name()}.example`, allowsSubdomains: world.flip() };
     return command(realm, "realm-domain.add", params, world.administrator());

@@ -82,6 +82,7 @@ t.test("[records] what is absent is null when it comes back, and what no field n
     createdAt: null,
     settings: null,
     userDefaults: null,
+    deactivatedAt: null,
   });
   t.end();
 });
