@@ -27,7 +27,15 @@ import { addDefaultChannel, removeDefaultChannel } from "./default-channels.ts";
 import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { createInviteLink, getInvites, resendInvite, revokeInvite, revokeInviteLink, sendInvites } from "./invites.ts";
+import {
+  createInviteLink,
+  editInviteLink,
+  getInvites,
+  resendInvite,
+  revokeInvite,
+  revokeInviteLink,
+  sendInvites,
+} from "./invites.ts";
 import { addLinkifier, getLinkifiers, removeLinkifier, reorderLinkifiers, updateLinkifier } from "./linkifiers.ts";
 import { deleteMessage, getMessageHistory, updateMessage } from "./message-changes.ts";
 import {
@@ -230,6 +238,7 @@ export const endpoints = [
   sendInvites,
   getInvites,
   revokeInvite,
+  editInviteLink,
   revokeInviteLink,
   resendInvite,
   getLinkifiers,

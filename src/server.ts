@@ -224,6 +224,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
     faults,
     host,
     hubOf,
+    startedAt,
     siteOf: siteOfRealm,
   });
   const listened = await http.listen(config.host, config.port);

@@ -64,6 +64,7 @@ const meanings: Readonly<Record<string, Thing>> = {
   bot_id: "bot",
   "revoke-email-invite invite_id": "invitation",
   "resend-email-invite invite_id": "invitation",
+  "edit-invite-link invite_id": "invitation",
   "deactivate-custom-emoji emoji_name": "emoji",
   "patch-channel-folders order": "folders",
   ordered_linkifier_ids: "linkifiers",

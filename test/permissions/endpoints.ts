@@ -44,7 +44,7 @@ const table: Readonly<Record<Audience, string>> = {
     update-own-profile-data remove-own-profile-data update-presence`,
   "members and bots": "create-channel",
   members: `get-bot-api-key create-bot get-bots update-bot deactivate-bot regenerate-bot-api-key create-invite-link send-invites get-invites
-    revoke-email-invite revoke-invite-link resend-email-invite create-user-group get-user-groups update-user-group
+    revoke-email-invite revoke-invite-link edit-invite-link resend-email-invite create-user-group get-user-groups update-user-group
     deactivate-user-group get-user-group-members get-is-user-group-member update-user-group-members get-user-group-subgroups
     update-user-group-subgroups`,
   administrators: `create-user update-realm-user-settings-defaults update-realm create-custom-profile-field

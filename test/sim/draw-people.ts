@@ -253,6 +253,19 @@ export const peopleDraws = {
     const to = { actor: "invitation", id: world.id("invitations") } as const;
     return command(to, "invitation.revoke", { isLink: world.flip() }, world.administrator());
   },
+  "invitation.edit": (world) => {
+    const to = { actor: "invitation", id: world.id("invitations") } as const;
+    const { minutes, role, channelIds, groupIds, includesDefaults, welcomeText } = offer(world);
+    const change = {
+      expiry: world.flip() ? { minutes } : null,
+      role: world.flip() ? role : null,
+      channelIds: world.flip() ? channelIds : null,
+      groupIds: world.flip() ? groupIds : null,
+      includesDefaults,
+      welcome: { text: welcomeText },
+    };
+    return command(to, "invitation.edit", change, world.administrator());
+  },
   "invitation.resend": (world) => {
     const to = { actor: "invitation", id: world.id("invitations") } as const;
     return command(

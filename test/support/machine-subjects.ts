@@ -186,6 +186,10 @@ const invitationCommands: fc.Arbitrary<Command> = fc
     fc.constantFrom(
       ["invitation.accept", { email: "", fullName: "New", passwordHash: "h" }] as const,
       ["invitation.revoke", { isLink: false }] as const,
+      [
+        "invitation.edit",
+        { expiry: { minutes: 5 }, role: 400, channelIds: null, groupIds: [], includesDefaults: true, welcome: null },
+      ] as const,
       ["invitation.resend", { keyHash: "k", link: "l" }] as const,
       ["invitation.expire", {}] as const,
       ["invitation.forget", {}] as const,

@@ -45,6 +45,12 @@ export function queueOf(server: TestServer, queue: Queue): LiveQueue | undefined
   return hubOf(server).queue(queue.queue_id);
 }
 
+/** Whether one of the person's queues has a poll that waits: a client that follows events gets the next one. */
+export function isPolledBy(server: TestServer, userId: number): boolean {
+  const { view } = server.running.host.realmOf("");
+  return [...view.queuesOf(userId)].some((id) => hubOf(server).queue(id)?.reader.kind === "poll");
+}
+
 /** Resolves when something holds; looked at between passes of the event loop, which the server shares. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise<void>((resolve) => setImmediate(resolve));

@@ -1,10 +1,12 @@
 /** Invitations (spec 4.14; public API: /invites). What their links lead to is in src/http/join.ts. */
+import type { InvitationChange } from "../../../actors/commands/invites.ts";
 import { command } from "../../../actors/commands.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { fold } from "../../../schemas/fold.ts";
 import {
   createInviteLink,
+  editInviteLink,
   getInvites,
   resendInvite,
   revokeInvite,
@@ -63,6 +65,14 @@ export function inviteRoutes({ validityMinutes, siteOf }: InviteRouteTools) {
 
     bind(revokeInviteLink, (call) => revoke(call, true)),
 
+    bind(editInviteLink, (call) => {
+      const to = { actor: "invitation", id: call.params.invite_id } as const;
+      return call.realm.dispatcher.ask(
+        command(to, "invitation.edit", changeOf(call.params), callerOf(call).id),
+        call.claim,
+      );
+    }),
+
     bind(resendInvite, (call) => {
       const to = { actor: "invitation", id: call.params.invite_id } as const;
       const asked = command(to, "invitation.resend", newLink(siteOf(call.realm)), callerOf(call).id);
@@ -99,6 +109,18 @@ function offerOf(params: ParamsOf<typeof createInviteLink>, validityMinutes: num
     groupIds: params.group_ids,
     includesDefaults: params.include_realm_default_subscriptions,
     welcomeText: text === undefined || text === "null" ? null : text,
+  };
+}
+
+function changeOf(params: ParamsOf<typeof editInviteLink>): InvitationChange {
+  const { invite_expires_in_minutes: minutes, welcome_message_custom_text: text } = params;
+  return {
+    expiry: minutes === undefined ? null : { minutes },
+    role: params.invite_as ?? null,
+    channelIds: params.stream_ids ?? null,
+    groupIds: params.group_ids ?? null,
+    includesDefaults: params.include_realm_default_subscriptions ?? null,
+    welcome: text === undefined ? null : { text: text === "null" ? null : text },
   };
 }
 
