@@ -18,7 +18,7 @@ export interface WalkedWord {
   readonly topicsUpTo: number;
 }
 
-/** With more blocks of ids than this in the index, a word is as common as any. */
+/** Words with more blocks of ids than this in the index are taken as equally common. */
 const blocksCompared_max = 64;
 
 export class SearchedWords {

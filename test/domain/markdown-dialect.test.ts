@@ -1,7 +1,6 @@
 // The dialect beyond the documented pairs: where it differs from CommonMark, links and linkifiers, times, code.
 import t from "tap";
 import { BARE_LINK_PARENTHESES_MAX } from "../../src/domain/markdown/bounds.ts";
-import { linkifierProblem } from "../../src/domain/markdown/linkifiers.ts";
 import { renderTopicLinks } from "../../src/domain/markdown/render.ts";
 import { parseTimestamp } from "../../src/domain/markdown/timestamps.ts";
 import { expandTemplate, isTemplate } from "../../src/domain/markdown/uri-template.ts";
@@ -172,38 +171,6 @@ t.test("[issue 4] linkifiers turn matches into links, addresses first, never ins
     { text: "https://a.com/#3", url: "https://a.com/#3" },
     { text: "b.com", url: "http://b.com" },
   ]);
-});
-
-t.test("[S3] patterns that could take exponential time are refused, usual ones are not", async (t) => {
-  const problem = (pattern: string): string | null =>
-    linkifierProblem({ pattern, urlTemplate: "https://a.example/{id}" });
-  for (const bad of [
-    "(a+)+",
-    "(a*)*b",
-    "(?:a|b)+",
-    "([a-z]+-)*x",
-    "(?P<id>(a+)+)",
-    "(?=a)a",
-    "(a)\\1",
-    "(",
-    "[",
-    "",
-    "a)b",
-    "(?P<id>a{1,}){2,}",
-  ]) {
-    t.equal(problem(bad), "pattern", bad);
-  }
-  for (const good of [
-    "#(?P<id>[0-9]+)",
-    "(?P<org>[\\w-]+)/(?P<repo>[\\w-]+)#(?P<id>\\d+)",
-    "(?:JIRA|ABC)-(?P<id>\\d{1,6})",
-    "\\#(?P<id>x\\-[)]*)",
-    "(?P<id>[0-9a-f]{40})",
-    "(?:ab)?c+",
-  ]) {
-    t.equal(problem(good), null, good);
-  }
-  t.equal(linkifierProblem({ pattern: "#(?P<id>[0-9]+)", urlTemplate: "https://a.example/{id" }), "template");
 });
 
 t.test("[RFC 6570] templates expand by operator and drop what has no value", async (t) => {

@@ -43,9 +43,15 @@ export const IMAGE_PREVIEWS_PER_MESSAGE_MAX = 24;
 export const TOPIC_LOOKUPS_PER_MESSAGE_MAX = 50;
 /** Characters of a linkifier's pattern. */
 export const LINKIFIER_PATTERN_CHARS_MAX = 1_000;
+/** Instructions of its compiled program; a long hash has 70, an address 100. */
+export const LINKIFIER_PROGRAM_STEPS_MAX = 500;
 /** Compiled linkifiers kept in memory, over all realms. */
-export const LINKIFIER_CACHE_COUNT_MAX = 512;
+export const LINKIFIER_CACHE_COUNT_MAX = 2_000;
 /** Matches of linkifiers in one text; further ones stay text. */
 export const LINKIFIER_MATCHES_MAX = 500;
 /** Characters of one line in which linkifiers are looked for; what lies beyond stays text. */
 export const LINKIFIER_LINE_CHARS_MAX = 1_000;
+/** Linkifiers that may match in one message, by the characters that it has; those with a higher place in the order go first. */
+export const LINKIFIERS_PER_MESSAGE_MAX = 100;
+/** Instructions times characters, of all linkifiers on all lines of one message: at worst so many steps are done. */
+export const LINKIFIER_STEPS_PER_MESSAGE_MAX = 2_000_000;
