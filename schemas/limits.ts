@@ -6,6 +6,7 @@ import { doorLimits } from "./limits/doors.ts";
 import { presenceLimits } from "./limits/presence.ts";
 import { programLimits } from "./limits/programs.ts";
 import { searchLimits } from "./limits/search.ts";
+import { timeLimits } from "./limits/time.ts";
 import { wireLimits } from "./limits/wire.ts";
 
 export const limits = {
@@ -221,9 +222,6 @@ export const limits = {
   /** Counted for each beside its texts: its other fields, and what is derived from it. */
   cached_message_characters_beside: 1150,
   timer_sleep_ms_max: 60_000,
-  /** A clock that jumps ahead by more is believed only when it has stayed there for so long. */
-  clock_leap_ms_max: 5 * 60 * 1000,
-  clock_leap_lasting_ms: 2 * 60 * 1000,
   counter_lease_positions: 100_000,
 
   ...searchLimits,
@@ -268,12 +266,7 @@ export const limits = {
   topic_deletion_batch_messages_busy: 25,
   topic_deletion_waiters_max: 100,
 
-  // Message retention: what one command looks at, and how often (M8)
-  retention_messages_per_command: 100,
-  retention_pause_ms_min: 60 * 60 * 1000,
-  retention_pause_ms_max: 24 * 60 * 60 * 1000,
-  /** Of all messages: after a jump of the clock, a round that would remove more waits for an operator. */
-  retention_leap_percent_max: 25,
+  ...timeLimits,
 
   // Read state and flags (behaviour 1.8, 8)
   unread_messages_shown_max: 50_000,

@@ -13,20 +13,23 @@ import { damageIn } from "../store/damage.ts";
 import type { Environment } from "../store/environment.ts";
 import type { Delta } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
+import type { Alarm } from "./alarm.ts";
 import { Batches } from "./batches.ts";
 import { Claims } from "./claims.ts";
 import type { Clock } from "./clock.ts";
 import { CommandRunner, type Concluded, StoreFailed } from "./command-runner.ts";
 import { DurableTimers, nextDueIn } from "./durable-timers.ts";
-import type { Staged, StagedEvent } from "./effects-applier.ts";
+import type { Staged } from "./effects-applier.ts";
 import { type AskResult, type Entry, type IdempotencyClaim, ok } from "./entry.ts";
+import type { EventSink } from "./event-sink.ts";
 import { IdempotencyKeys } from "./idempotency.ts";
-import { dueBeside, Ledger } from "./ledger.ts";
+import { Ledger } from "./ledger.ts";
 import { isVolatile, Line, type TurnKind } from "./line.ts";
 import { Observers } from "./observers.ts";
 import { RealmTime } from "./realm-time.ts";
 import { RealmView, type TurnState } from "./realm-view.ts";
 import { Tickets } from "./tickets.ts";
+import { timesOf } from "./turn-times.ts";
 import { TimerWheel } from "./wheel.ts";
 
 /** With fewer leased positions left, the lease is renewed before one more is taken. */
@@ -35,25 +38,7 @@ const positionsLeft_min = 1000;
 /** How often a full disk is looked at again for the server's own commands. */
 const diskRetryMs = 1000;
 
-export type { Delta };
-
-/** Where events go: staged as each command is applied, published after the flush. */
-export interface EventSink {
-  /** A row was changed, and projections with it. */
-  changed(delta: Delta): void;
-  stage(event: StagedEvent): void;
-  publish(): void;
-}
-
-/** What the dispatcher reports to: a logger, and the end of the process. */
-export interface Alarm {
-  /** A command threw (M6), or, with null, the delivery of what one brought about. */
-  bug(error: unknown, command: Command | null): void;
-  /** A commit failed (M5). Must not return. */
-  fatal(error: unknown): never;
-  /** One line for the operator. */
-  warn(line: string): void;
-}
+export type { Alarm, Delta, EventSink };
 
 export interface DispatcherOptions {
   readonly environment: Environment;
@@ -106,7 +91,12 @@ export class Dispatcher {
     this.ledger = Ledger.open(options.environment);
     this.#turn = this.ledger.turn;
     this.#time = new RealmTime(options.clock, this.ledger.mark, options.alarm.warn);
-    this.view = new RealmView(options.environment, options.projections, this.#turn, this.#times());
+    this.view = new RealmView(
+      options.environment,
+      options.projections,
+      this.#turn,
+      timesOf(this.#time, this.#turn, () => this.#isInTurn),
+    );
     this.wheel = new TimerWheel(options.clock);
     this.#tickets = new Tickets(this.wheel);
     const keys = new IdempotencyKeys(options.environment);
@@ -125,21 +115,6 @@ export class Dispatcher {
     this.#timers = new DurableTimers(options.environment, timerClock, (entry) => this.#enqueue(entry));
     this.#recover(0);
     this.#timers.arm();
-  }
-
-  /** In a turn the turn's time, between turns the clock's. */
-  #times(): { readonly now: number; readonly dueNow: number } {
-    const time = this.#time;
-    const turn = this.#turn;
-    const isInTurn = () => this.#isInTurn;
-    return {
-      get now() {
-        return isInTurn() ? turn.now : Math.max(time.now(), turn.now);
-      },
-      get dueNow() {
-        return isInTurn() ? turn.dueNow : dueBeside(this.now, time.due());
-      },
-    };
   }
 
   /** An operator says that the clock is right: nothing waits for it to last any more. */

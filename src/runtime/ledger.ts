@@ -8,6 +8,7 @@ import { type CounterName, counterNames } from "../../schemas/records.ts";
 import type { Environment } from "../store/environment.ts";
 import type { RealmTime, TimeMark } from "./realm-time.ts";
 import type { TurnState } from "./realm-view.ts";
+import { dueBeside } from "./turn-times.ts";
 
 interface LedgerRow {
   readonly counters: Readonly<Partial<Record<CounterName, number>>>;
@@ -106,9 +107,4 @@ export class Ledger {
     };
     this.#environment.put("meta", "ledger", { value: row });
   }
-}
-
-/** A clock that was set back a little is waited for, as in the realm's time; what is far behind it has a reason. */
-export function dueBeside(now: number, due: number): number {
-  return now - due > limits.clock_leap_ms_max ? due : now;
 }

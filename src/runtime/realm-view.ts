@@ -8,6 +8,7 @@ import type { RealmProjections } from "../store/projections/realm-projections.ts
 import { ChannelTails } from "./channel-tails.ts";
 import { RowCache } from "./row-cache.ts";
 import { TopicPolicies } from "./topic-policies.ts";
+import type { Times } from "./turn-times.ts";
 
 /** What changes while a turn runs. The dispatcher is its only writer. */
 export interface TurnState {
@@ -28,14 +29,9 @@ export class RealmView implements View {
   readonly #projections: RealmProjections;
   readonly #turn: TurnState;
   /** Between turns the clock's time is shown; in a turn the turn's. */
-  readonly #times: { readonly now: number; readonly dueNow: number };
+  readonly #times: Times;
 
-  constructor(
-    environment: Environment,
-    projections: RealmProjections,
-    turn: TurnState,
-    times: { readonly now: number; readonly dueNow: number },
-  ) {
+  constructor(environment: Environment, projections: RealmProjections, turn: TurnState, times: Times) {
     this.#environment = environment;
     this.tails = new ChannelTails(environment);
     this.#projections = projections;
