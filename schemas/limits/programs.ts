@@ -12,6 +12,8 @@ export const programLimits = {
   submessages_per_message_max: 2000,
   submessage_code_points_max: 10_000,
   submessage_type_code_points_max: 40,
+  /** Counted for each beside its content, when it is bounded how much one answer holds. */
+  submessage_characters_beside: 1000,
   /** Contents of one message's submessages together. */
   submessage_characters_per_message_max: 200_000,
 } as const;

@@ -54,7 +54,8 @@ export interface Collected {
 /** As sent and as shown, with its submessages. */
 function charactersOf(view: View, { id, content, rendered, traits }: MessageRecord): number {
   const own = content.length + rendered.length;
-  return hasTrait(traits, "hasSubmessages") ? own + (view.row("widgets", id)?.characters ?? 0) : own;
+  const widget = hasTrait(traits, "hasSubmessages") ? view.row("widgets", id) : undefined;
+  return widget === undefined ? own : own + widget.characters + widget.count * limits.submessage_characters_beside;
 }
 
 function withoutTexts(message: MessageRecord): MessageRecord {

@@ -236,6 +236,16 @@ t.test("[S3] contents, types, their number and their sum are bounded", async (t)
   t.strictSame(outcome(await attach(other, id, "1")), success());
 });
 
+t.test("[S3] submessages count for what one answer holds", async (t) => {
+  const ids = [await member.say(channelId, "t", "/poll 1"), await member.say(channelId, "t", "/poll 2")];
+  const half = limits.fetch_characters_max / limits.submessage_characters_beside / 2;
+  const fetched = async () => (await member.get("/messages", { message_ids: ids })).status;
+  for (const id of ids) write(server, "widgets", id, { widgetType: "poll", count: half - 1, characters: 0 });
+  t.equal(await fetched(), 200);
+  for (const id of ids) write(server, "widgets", id, { widgetType: "poll", count: half, characters: 0 });
+  t.equal(await fetched(), 400);
+});
+
 t.test("[D25] a repeat under its Idempotency-Key votes once", async (t) => {
   const id = await member.say(channelId, "t", "/poll Lunch?");
   const params = { message_id: id, msg_type: "widget", content: JSON.stringify(vote) };
