@@ -58,7 +58,10 @@ export const errorCodes = {
   RATE_LIMIT_HIT: { status: 429, meaning: "Too many requests; wait `retry-after` seconds." },
   STORE_REFUSES_WRITES: { status: 503, meaning: "Free space is low: reads go on, writes are refused (M5)." },
   SERVER_SHUTTING_DOWN: { status: 503, meaning: "The server is going away; repeat the request later." },
-  OVERLOADED: { status: 503, meaning: "The queue of commands is full; repeat the request later." },
+  OVERLOADED: {
+    status: 503,
+    meaning: "A queue is full or memory is short; repeat the request after `Retry-After` seconds.",
+  },
   INTERNAL_SERVER_ERROR: { status: 500, meaning: "A bug. It was logged; nothing of this request was kept." },
 } as const;
 

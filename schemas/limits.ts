@@ -4,6 +4,7 @@
  */
 import { doorLimits } from "./limits/doors.ts";
 import { presenceLimits } from "./limits/presence.ts";
+import { wireLimits } from "./limits/wire.ts";
 
 export const limits = {
   // Requests
@@ -340,6 +341,7 @@ export const limits = {
   password_hashes_waiting_max: 100,
 
   ...doorLimits,
+  ...wireLimits,
 
   // Shutdown
   drain_sockets_per_batch: 500,
@@ -360,6 +362,14 @@ relate(
 relate(
   limits.socket_buffer_bytes_hard_max === 2 * limits.socket_buffer_bytes_soft_max,
   "hard buffer bound = twice soft",
+);
+relate(
+  6 * limits.fetch_characters_max <= limits.unsent_bytes_max,
+  "a largest answer to GET /messages, both ways from its anchor, fits into what may be unsent",
+);
+relate(
+  limits.sockets_unauthenticated_max * limits.ws_frame_bytes_hard_max <= limits.requests_in_flight_bytes_max,
+  "frames of sockets that nobody has authenticated take no more memory than requests may",
 );
 relate(limits.store_ballast_bytes > limits.turn_bytes_max, "the ballast covers the largest turn (M5)");
 relate(

@@ -8,6 +8,7 @@ import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { refuse } from "../schemas/errors.ts";
+import { limits } from "../schemas/limits.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { composeMessage } from "./domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
@@ -30,12 +31,14 @@ import { WebhookDispatch } from "./outbound/webhooks/dispatch.ts";
 import { webhookRequest } from "./queries/webhooks.ts";
 import { Hub } from "./realtime/hub.ts";
 import { SocketServer } from "./realtime/socket-server.ts";
+import { ByteBudget } from "./runtime/byte-budget.ts";
 import { type Clock, systemClock } from "./runtime/clock.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
 import { ignoreForwarded, readForwarded } from "./runtime/forwarded.ts";
 import type { Realm } from "./runtime/realm.ts";
 import { RealmHost } from "./runtime/realm-host.ts";
 import { SearchIndexer, type SearchTerms } from "./runtime/search-indexer.ts";
+import { UnsentBytes } from "./runtime/unsent-bytes.ts";
 import { DiskSpace } from "./store/disk-space.ts";
 import { RootStore } from "./store/root.ts";
 import { followAddress, readZuliprc, writeZuliprc } from "./zuliprc.ts";
@@ -301,12 +304,20 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
   const passwords = new Passwords();
   const { bindings, pages, fileBytesMax } = createOperations(config, { passwords, rates, hubOf });
   const reportBug = (error: unknown, what: string) => log.error({ err: error, what }, "a handler threw");
+  const unsent = new UnsentBytes({
+    bytesMax: limits.unsent_bytes_max,
+    shareBytesMax: limits.unsent_bytes_per_person_max,
+    keptMsMin: limits.unsent_kept_ms_min,
+    monotonic: () => clock.monotonic(),
+  });
+  const inFlight = new ByteBudget(limits.requests_in_flight_bytes_max, limits.requests_in_flight_bytes_per_sender_max);
   const performer = createPerformer({
     bindings,
     rates,
     reportBug,
     clock,
     fileBytesMax,
+    unsent,
   });
   const isSecure = tlsOf(config) !== null;
   const realmOf = (name: string) => host.realmOf(name);
@@ -323,6 +334,8 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
       return "caller" in credentials ? credentials.caller : null;
     },
     clock,
+    unsent,
+    inFlight,
     reportBug,
   });
   const admit = (credentials: Credentials, address: string) =>
@@ -342,6 +355,8 @@ function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools
     readForwarded: forwarded,
     heartbeatS: config.socketHeartbeatS,
     clock,
+    unsent,
+    inFlight,
     reportBug,
   });
   sockets.mount(app);

@@ -3,10 +3,15 @@
  * can throw, or uWS would end the process (pitfalls 2.1). Header values are checked: uWS would let CR and LF through.
  */
 import type { HttpResponse } from "uWebSockets.js";
+import { refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
 import type { FileSlice, Performed } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
+import type { Holding, UnsentBytes } from "../runtime/unsent-bytes.ts";
+import { AnswerSender } from "./answer-sender.ts";
 import { FileSender } from "./file-sender.ts";
 import type { Incoming } from "./incoming.ts";
+import { refused } from "./refused.ts";
 
 const reasons: Readonly<Record<number, string>> = {
   204: "204 No Content",
@@ -28,19 +33,31 @@ const reasons: Readonly<Record<number, string>> = {
 
 const exposed = "Content-Range, ETag, Retry-After, X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset";
 
+const overloaded = refused(refuse.overloaded());
+
+/** open: to be answered; sending: answered, and the client has not taken all of it yet. */
+type State = "open" | "sending" | "over";
+
+export interface ExchangeOptions {
+  readonly clock: Clock;
+  readonly unsent: UnsentBytes;
+}
+
 export class Exchange {
   readonly #response: HttpResponse;
+  readonly #options: ExchangeOptions;
   #address: string | null = null;
-  #isOver = false;
+  #state: State = "open";
   #isLast = false;
+  #who: (() => string) | null = null;
   #abortListeners: (() => void)[] = [];
   #onEnd: (() => void) | null = null;
-  readonly #clock: Clock;
-  #sender: FileSender | null = null;
+  /** Stops what is being sent. */
+  #stop: (() => void) | null = null;
 
-  constructor(response: HttpResponse, clock: Clock) {
+  constructor(response: HttpResponse, options: ExchangeOptions) {
     this.#response = response;
-    this.#clock = clock;
+    this.#options = options;
     response.onAborted(() => this.#abort());
   }
 
@@ -52,7 +69,7 @@ export class Exchange {
 
   /** Answered or given up by the client. */
   get isOver(): boolean {
-    return this.#isOver;
+    return this.#state !== "open";
   }
 
   /** The connection is closed with the answer: what else the client sends is not wanted. */
@@ -60,67 +77,159 @@ export class Exchange {
     this.#isLast = true;
   }
 
-  /** Called once, when the exchange is over either way. */
+  /** @param who the person or address whose share an unsent answer counts against; without it, the connection's address */
+  belongsTo(who: () => string): void {
+    this.#who = who;
+  }
+
+  /** Called once, when the exchange is over either way and nothing of its answer is unsent. */
   onEnd(callback: () => void): void {
     this.#onEnd = callback;
   }
 
   /** Called when the client hangs up before the answer; at once if it has already. */
   onAbort(callback: () => void): void {
-    if (this.#isOver) callback();
+    if (this.isOver) callback();
     else this.#abortListeners.push(callback);
   }
 
   #abort(): void {
-    this.#sender?.abort();
-    if (this.#isOver) return;
-    this.#isOver = true;
+    if (this.#state === "over") return;
+    const isUnanswered = this.#state === "open";
+    this.#state = "over";
+    this.#stop?.();
     const listeners = this.#abortListeners;
     this.#abortListeners = [];
     for (const listener of listeners) listener();
-    this.#onEnd?.();
+    if (isUnanswered) this.#ended();
+  }
+
+  #ended(): void {
+    this.#state = "over";
+    this.#stop = null;
+    const callback = this.#onEnd;
+    this.#onEnd = null;
+    callback?.();
   }
 
   /** @param incoming null when the request could not even be read */
   answer(performed: Performed, incoming: Incoming | null): void {
-    const { file } = performed;
-    if (this.#isOver) {
-      void file?.close();
+    if (this.isOver) {
+      void performed.file?.close();
       return;
     }
     // Before the exchange counts as over: who catches the error can still answer.
     for (const [name, value] of performed.headers) {
       if (/[\r\n]/.test(value)) throw new Error(`header ${name} would carry a line break`);
     }
-    this.#isOver = true;
+    this.#state = "sending";
     this.#abortListeners = [];
-    const response = this.#response;
+    if (performed.closesConnection === true) this.#isLast = true;
+    if (!this.#isLast) {
+      this.#write(performed, incoming);
+      return;
+    }
+    // Answered at once, uWS would go on to what stands behind the request in the same segment; while the answer is due, it closes instead.
+    this.#stop = () => {
+      void performed.file?.close();
+      this.#ended();
+    };
+    this.#options.clock.soon(() => {
+      if (this.#state === "sending") this.#write(performed, incoming);
+    });
+  }
+
+  #write(performed: Performed, incoming: Incoming | null): void {
+    const { file, body } = performed;
     if (file !== undefined && file.length > 0 && incoming?.method !== "HEAD") {
-      this.#send(performed, file, incoming);
+      this.#sendFile(performed, file, incoming);
       return;
     }
     void file?.close();
-    response.cork(() => {
-      this.#writeHead(performed, incoming);
-      if (incoming?.method === "HEAD") {
+    const response = this.#response;
+    const size = file?.length ?? (typeof body === "string" ? Buffer.byteLength(body) : body.length);
+    if (incoming?.method === "HEAD") {
+      response.cork(() => {
+        this.#writeHead(performed, incoming);
         // endWithoutBody(length) leaves the response unfinished in this build: the next request would hang.
-        response.writeHeader("Content-Length", String(file?.length ?? Buffer.byteLength(performed.body)));
+        response.writeHeader("Content-Length", String(size));
         response.endWithoutBody();
-      } else if (hasNoBody(performed.status)) response.endWithoutBody();
-      else response.end(performed.body, this.#isLast || performed.closesConnection === true);
-    });
-    this.#onEnd?.();
+      });
+      this.#ended();
+    } else if (hasNoBody(performed.status)) {
+      response.cork(() => {
+        this.#writeHead(performed, incoming);
+        response.endWithoutBody();
+      });
+      this.#ended();
+    } else if (size > limits.answer_small_bytes_max) this.#sendLarge(performed, size, incoming);
+    else this.#sendSmall(performed, size, incoming);
   }
 
+  #sendSmall(performed: Performed, size: number, incoming: Incoming | null): void {
+    const response = this.#response;
+    const { body } = performed;
+    let isTaken = true;
+    response.cork(() => {
+      this.#writeHead(performed, incoming);
+      if (this.#isLast || size === 0) response.end(body, this.#isLast);
+      else [isTaken] = response.tryEnd(body, size);
+    });
+    if (isTaken) this.#ended();
+    else this.#sendRest(body, this.#options.unsent.holdSmall(this.#holder(), size, this.#evict));
+  }
+
+  /** What there is no room for is not sent. A reading may be repeated; what changed something must not be told that it failed. */
+  #sendLarge(performed: Performed, size: number, incoming: Incoming | null): void {
+    const response = this.#response;
+    const holding = this.#options.unsent.hold(this.#holder(), size, this.#evict);
+    if (holding === null && incoming?.method === "GET") {
+      this.#write(overloaded, incoming);
+      return;
+    }
+    if (holding === null) {
+      response.close();
+      return;
+    }
+    const { body } = performed;
+    const bytes = typeof body === "string" ? Buffer.from(body) : body;
+    let isTaken = false;
+    response.cork(() => {
+      this.#writeHead(performed, incoming);
+      if (this.#isLast) response.writeHeader("Connection", "close");
+      [isTaken] = response.tryEnd(bytes, size);
+    });
+    if (!isTaken) {
+      this.#sendRest(bytes, holding);
+      return;
+    }
+    holding.release();
+    this.#ended();
+  }
+
+  #sendRest(body: string | Buffer, holding: Holding): void {
+    const bytes = typeof body === "string" ? Buffer.from(body) : body;
+    const sender = new AnswerSender(this.#response, bytes, this.#options.clock, () => {
+      holding.release();
+      this.#ended();
+    });
+    this.#stop = () => sender.end();
+  }
+
+  #holder(): string {
+    return this.#who?.() ?? this.address();
+  }
+
+  readonly #evict = (): void => {
+    if (this.#state === "sending") this.#response.close();
+  };
+
   /** The exchange ends when the file is sent; what goes wrong on the way ends the connection. */
-  #send(performed: Performed, file: FileSlice, incoming: Incoming | null): void {
-    const sender = new FileSender(this.#response, file, this.#clock);
-    this.#sender = sender;
+  #sendFile(performed: Performed, file: FileSlice, incoming: Incoming | null): void {
+    const sender = new FileSender(this.#response, file, this.#options.clock);
+    this.#stop = () => sender.abort();
     this.#response.cork(() => this.#writeHead(performed, incoming));
-    const ended = () => {
-      this.#sender = null;
-      this.#onEnd?.();
-    };
+    const ended = () => this.#ended();
     sender.send().then(ended, ended);
   }
 

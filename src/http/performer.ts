@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import { registerQueue } from "../../schemas/queues.ts";
 import { isAdministrator, isGuest } from "../domain/permissions.ts";
 import { concealer } from "../domain/unknown-people.ts";
 import type {
@@ -17,10 +18,12 @@ import type {
   RawCall,
   UploadedFile,
 } from "../runtime/calls.ts";
-import { bodyOf, challenge, headersOf, type IdempotencyClaim, ok, statusOf } from "../runtime/entry.ts";
+import { bodyOf, challenge, type IdempotencyClaim, ok } from "../runtime/entry.ts";
+import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
 import { refuseWriteOnly } from "./authentication.ts";
 import { compileParameters, type ParameterReader, type ParsedParams } from "./parameters.ts";
 import { countFailedKey, personName, type RateLimits, type RateState } from "./rate-limits.ts";
+import { refused } from "./refused.ts";
 import { Router } from "./router.ts";
 
 interface Route extends Binding {
@@ -35,6 +38,7 @@ export interface PerformerOptions {
   readonly clock: { now(): number };
   /** How large a file may be that goes to disk as it comes. */
   readonly fileBytesMax: number;
+  readonly unsent: UnsentBytes;
 }
 
 /** What an operation takes as files. */
@@ -67,6 +71,7 @@ export function createPerformer(options: PerformerOptions): Performer {
     const route = match.target;
     const { refusal, headers } = admit(route, call, options);
     if (refusal !== null) return refused(refusal, headers);
+    if (mayBeLarge(route) && !hasRoomFor(call, options.unsent)) return refused(refuse.overloaded(), headers);
     const { upload } = route.endpoint;
     const submitted = call.readParams(upload !== undefined);
     if ("kind" in submitted) return refused(submitted, headers);
@@ -125,6 +130,17 @@ function admit(route: Route, call: RawCall, options: PerformerOptions): Admissio
   if (state === null) return { refusal: checkRole(route, call), headers: [] };
   const limited = state.retryAfterS > 0 ? refuse.rateLimitHit(state.retryAfterS) : checkRole(route, call);
   return { refusal: limited, headers: rateHeaders(state, options.clock.now()) };
+}
+
+/** Answers that can be many megabytes: readings, and the state of a new queue. */
+function mayBeLarge({ endpoint }: Route): boolean {
+  return endpoint.effectiveness === "read" || endpoint.operationId === registerQueue.operationId;
+}
+
+/** A reader that leaves its answers unread gets no more of them: it is refused before one is made. */
+function hasRoomFor({ realm, credentials, address }: RawCall, unsent: UnsentBytes): boolean {
+  if (unsent.sum === 0) return true;
+  return unsent.hasRoomFor("caller" in credentials ? personName(realm.epoch, credentials.caller.id) : address());
 }
 
 /** Before the parameters: who may not do it at all is told so, whatever else is wrong (behaviour 2). */
@@ -269,10 +285,4 @@ const privateCache: readonly [string, string] = ["Cache-Control", "private, no-c
 function names(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === "") return false;
   return ifNoneMatch.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
-}
-
-/** A refusal brings the headers that its kind demands (D1, D2). */
-function refused(refusal: Refusal, headers: Headers = []): Performed {
-  const body = JSON.stringify(bodyOf(refusal));
-  return { status: statusOf(refusal), body, headers: [...headers, ...headersOf(refusal)] };
 }

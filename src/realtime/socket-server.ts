@@ -6,16 +6,19 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebS
 import type { Refusal } from "../../schemas/errors.ts";
 import { errorBody, errorCodes, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { ByteBudget } from "../runtime/byte-budget.ts";
 import type { Authenticated, Perform } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { headersOf } from "../runtime/entry.ts";
 import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
+import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
 import { handshakeFault, idleTimeoutOf, protocolVersion } from "./handshake.ts";
 import type { Hub } from "./hub.ts";
 import { SharedTexts } from "./shared-texts.ts";
-import type { SocketHost, Visitor } from "./socket-host.ts";
+import type { Connection, SocketHost, Visitor } from "./socket-host.ts";
 import { SocketSession } from "./socket-session.ts";
+import { Strangers } from "./strangers.ts";
 
 type Credentials = Authenticated | Refusal;
 
@@ -33,6 +36,8 @@ export interface SocketServerOptions {
   /** After so many seconds of silence a client is asked whether it is still there. */
   readonly heartbeatS: number;
   readonly clock: Clock;
+  readonly unsent: UnsentBytes;
+  readonly inFlight: ByteBudget;
   readonly reportBug: (error: unknown, what: string) => void;
 }
 
@@ -58,11 +63,13 @@ export class SocketServer {
   /** Sockets per realm and person. */
   readonly #counts = new Map<string, number>();
   readonly #hosts = new WeakMap<Realm, SocketHost>();
+  readonly #strangers: Strangers;
   readonly #texts = new SharedTexts(limits.socket_texts_shared_max);
   #isDraining = false;
 
   constructor(options: SocketServerOptions) {
     this.#options = options;
+    this.#strangers = new Strangers(options.clock);
   }
 
   get size(): number {
@@ -141,14 +148,17 @@ export class SocketServer {
   #admission(realm: Realm, authorization: string, address: string): Credentials | null {
     if (this.#isDraining) return refuse.shuttingDown();
     if (this.#sessions.size >= limits.sockets_max) return refuse.overloaded();
-    return authorization === "" ? null : this.#options.authenticate(realm, authorization, address);
+    if (authorization !== "") return this.#options.authenticate(realm, authorization, address);
+    return this.#strangers.knock(address) ? null : refuse.overloaded();
   }
 
   #open(socket: Socket): void {
     const data = socket.getUserData();
     const upgrade = data.state;
     if (upgrade instanceof SocketSession) return;
-    const session = new SocketSession(socket, this.#hostOf(upgrade.realm), upgrade.visitor);
+    // The library's typings lack the functions for fragments.
+    const connection = socket as Socket & Connection;
+    const session = new SocketSession(connection, this.#hostOf(upgrade.realm), upgrade.visitor);
     data.state = session;
     this.#sessions.add(session);
     session.start(upgrade.credentials);
@@ -170,6 +180,9 @@ export class SocketServer {
       limitFrame: (userId) => this.#options.limitFrame(realm, userId),
       admit: (userId) => this.#count(`${realm.epoch}:${userId}`, 1),
       leave: (userId) => void this.#count(`${realm.epoch}:${userId}`, -1),
+      strangers: this.#strangers,
+      unsent: this.#options.unsent,
+      inFlight: this.#options.inFlight,
     };
     this.#hosts.set(realm, host);
     return host;
