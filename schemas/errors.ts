@@ -15,6 +15,10 @@ export const errorCodes = {
   INVALID_API_KEY: { status: 401, meaning: "The API key is not the account's." },
   AUTHENTICATION_FAILED: { status: 401, meaning: "E-mail address or password is wrong." },
   USER_DEACTIVATED: { status: 401, meaning: "The account is deactivated." },
+  CSRF_FAILED: {
+    status: 403,
+    meaning: "A page of another site made the browser send it, with credentials that it remembers.",
+  },
   UNAUTHORIZED_PRINCIPAL: { status: 400, meaning: "The operation needs a higher role." },
   CANNOT_DEACTIVATE_LAST_USER: {
     status: 400,
@@ -195,6 +199,7 @@ export const refuse = {
   storeRefusesWrites: () =>
     refusal("STORE_REFUSES_WRITES", "The server is out of disk space and does not accept changes"),
   shuttingDown: () => refusal("SERVER_SHUTTING_DOWN", "The server is shutting down"),
+  crossSite: () => refusal("CSRF_FAILED", "CSRF error: the request comes from a page of another site"),
   overloaded: () => refusal("OVERLOADED", "The server is overloaded"),
   internalError: () => refusal("INTERNAL_SERVER_ERROR", "Internal server error"),
 } as const;

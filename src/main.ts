@@ -3,6 +3,7 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { limits } from "../schemas/limits.ts";
 import { BadConfig, readConfig } from "./config.ts";
+import { LineWriter } from "./line-writer.ts";
 import { createLog } from "./log.ts";
 import { offerMetrics } from "./metrics.ts";
 import { DiskFull, PortInUse, type RunningServer, startServer } from "./server.ts";
@@ -12,8 +13,10 @@ import { DataFolderInUse } from "./store/root.ts";
 /** sysexits.h: configuration error; temporary failure; everything else. */
 const exitCodes = { badConfig: 78, unavailable: 75, failure: 1 } as const;
 
+const output = new LineWriter(1, (count) => `(${count} lines could not be written)\n`);
+
 function say(line: string): void {
-  process.stdout.write(`${line}\n`);
+  output.write(`${line}\n`);
 }
 
 function complain(error: unknown): never {
@@ -26,7 +29,7 @@ function complain(error: unknown): never {
 }
 
 function exitWith(message: string, code: number): never {
-  process.stderr.write(`colloquy: ${message}\n`);
+  new LineWriter(2, () => "").write(`colloquy: ${message}\n`);
   process.exit(code);
 }
 

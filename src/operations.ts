@@ -55,6 +55,8 @@ export interface OperationTools {
   readonly passwords: Passwords;
   readonly rates: RateLimits;
   readonly hubOf: (realm: Realm) => Hub;
+  /** The organization's own address, for links in mails. */
+  readonly siteOf: (realm: Realm) => string;
 }
 
 export function createOperations(config: Config, tools: OperationTools) {
@@ -74,23 +76,23 @@ export function createOperations(config: Config, tools: OperationTools) {
 }
 
 /** How people and programs come in. */
-function doorRoutes(config: Config, { passwords, rates }: OperationTools) {
+function doorRoutes(config: Config, { passwords, rates, siteOf }: OperationTools) {
   return [
     ...serverRoutes,
     ...authenticationRoutes(passwords, rates),
     ...userRoutes(passwords),
-    ...inviteRoutes({ validityMinutes: config.invitationLinkValidityMinutes }),
+    ...inviteRoutes({ validityMinutes: config.invitationLinkValidityMinutes, siteOf }),
     ...botRoutes,
     ...webhookRoutes,
   ];
 }
 
 /** What an organization shares: its settings, channels and groups. */
-function organizationRoutes(config: Config, { passwords, rates }: OperationTools) {
+function organizationRoutes(config: Config, { passwords, rates, siteOf }: OperationTools) {
   const { webPublicStreamsEnabled, topicDeletionTimeoutMs } = config;
   const channelOptions = { webPublicStreamsEnabled, topicDeletionTimeoutMs };
   return [
-    ...settingsRoutes({ passwords, rates }),
+    ...settingsRoutes({ passwords, rates, siteOf }),
     ...realmSettingRoutes(channelOptions),
     ...profileFieldRoutes,
     ...channelRoutes(channelOptions),

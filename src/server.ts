@@ -40,7 +40,7 @@ import { RealmHost } from "./runtime/realm-host.ts";
 import { SearchIndexer, type SearchTerms } from "./runtime/search-indexer.ts";
 import { UnsentBytes } from "./runtime/unsent-bytes.ts";
 import { DiskSpace } from "./store/disk-space.ts";
-import { RootStore } from "./store/root.ts";
+import { type RealmEntry, RootStore } from "./store/root.ts";
 import { followAddress, readZuliprc, writeZuliprc } from "./zuliprc.ts";
 
 const searchTerms: SearchTerms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
@@ -186,6 +186,9 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
     compose: composeMessage,
   });
   let { port } = config;
+  const entries = new Map<Realm, RealmEntry>();
+  const siteOfRealm = (realm: Realm) =>
+    siteOf(config.siteUrl ?? siteUrl(config, port), entries.get(realm) as RealmEntry);
   const host = new RealmHost({
     dataDir,
     root,
@@ -201,14 +204,15 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
         }),
       );
       new WebhookCourier(realm, entry.id, webhooks);
-      new Courier(realm, entry.id, postOffice, () => siteOf(config.siteUrl ?? siteUrl(config, port), entry));
+      entries.set(realm, entry);
+      new Courier(realm, entry.id, postOffice, () => siteOfRealm(realm));
       new SearchIndexer(realm, { clock, alarm, terms: searchTerms });
     },
   });
   const hubOf = (realm: Realm): Hub => hubs.get(realm) as Hub;
   host.openDue();
 
-  const { http, sockets } = createDoors(config, { app: foundation.app, clock, log, host, hubOf });
+  const { http, sockets } = createDoors(config, { app: foundation.app, clock, log, host, hubOf, siteOf: siteOfRealm });
   const listened = await http.listen(config.host, config.port);
   if (listened === null) {
     await host.close();
@@ -291,6 +295,7 @@ interface DoorTools {
   readonly log: Log;
   readonly host: RealmHost;
   readonly hubOf: (realm: Realm) => Hub;
+  readonly siteOf: (realm: Realm) => string;
 }
 
 function tlsOf(config: Config): TlsOptions | null {
@@ -299,10 +304,10 @@ function tlsOf(config: Config): TlsOptions | null {
 }
 
 /** HTTP and WebSocket on one uWS app, carrying calls to the same operations. */
-function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools) {
+function createDoors(config: Config, { app, clock, log, host, hubOf, siteOf }: DoorTools) {
   const rates = new RateLimits(config.rates, () => clock.monotonic());
   const passwords = new Passwords();
-  const { bindings, pages, fileBytesMax } = createOperations(config, { passwords, rates, hubOf });
+  const { bindings, pages, fileBytesMax } = createOperations(config, { passwords, rates, hubOf, siteOf });
   const reportBug = (error: unknown, what: string) => log.error({ err: error, what }, "a handler threw");
   const unsent = new UnsentBytes({
     bytesMax: limits.unsent_bytes_max,

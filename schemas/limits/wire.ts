@@ -1,4 +1,4 @@
-/** Bounds of memory that connections take: what clients have not read yet, and what they have not finished sending (S3). */
+/** Bounds of memory that connections take: what others have not read yet, and what they have not finished sending (S3). */
 export const wireLimits = {
   /** Answers and events that clients have not taken yet, over the whole process. */
   unsent_bytes_max: 256 * 1024 * 1024,
@@ -30,4 +30,7 @@ export const wireLimits = {
   sockets_unauthenticated_per_address_max: 50,
   /** While others wait, such a socket has this long for its first frame. */
   socket_unauthenticated_kept_ms_min: 1000,
+
+  /** Of the log, for a reader of its pipe that is slow; what is more is dropped and counted. */
+  log_waiting_bytes_max: 1024 * 1024,
 } as const;

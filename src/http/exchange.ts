@@ -7,6 +7,7 @@ import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { FileSlice, Performed } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { challenge } from "../runtime/entry.ts";
 import type { Holding, UnsentBytes } from "../runtime/unsent-bytes.ts";
 import { AnswerSender } from "./answer-sender.ts";
 import { FileSender } from "./file-sender.ts";
@@ -238,7 +239,10 @@ export class Exchange {
     // uWS says 200 by itself.
     if (performed.status !== 200) response.writeStatus(reasons[performed.status] ?? String(performed.status));
     if (!hasNoBody(performed.status)) response.writeHeader("Content-Type", performed.contentType ?? "application/json");
-    for (const [name, value] of performed.headers) response.writeHeader(name, value);
+    for (const [name, value] of performed.headers) {
+      // A browser would ask its user and remember the answer, for any page that makes it send something here.
+      if (name !== challenge[0] || (incoming?.fetchSite ?? "") === "") response.writeHeader(name, value);
+    }
     // Credentials travel in a header that pages must set themselves, never in cookies: any origin may ask.
     if (incoming !== null && incoming.origin !== "") {
       response.writeHeader("Access-Control-Allow-Origin", "*");

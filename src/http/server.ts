@@ -15,6 +15,7 @@ import {
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
+import { isForgeable } from "../domain/foreign-page.ts";
 import type { ByteBudget } from "../runtime/byte-budget.ts";
 import type { Performed, Submitted } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -142,6 +143,8 @@ export class HttpServer {
       // Chunks that are framed wrong are not reported: what follows them on the connection is never believed.
       if (framingFault !== null || incoming.isChunked) exchange.endConnection();
       if (framingFault !== null) exchange.answer(refused(refuse.badRequest(framingFault)), incoming);
+      else if (isForged(incoming))
+        exchange.answer({ ...refused(refuse.crossSite()), closesConnection: true }, incoming);
       else if (incoming.hasBody) this.#receive(exchange, response, incoming);
       else void this.#handle(exchange, incoming, null);
     } catch (error) {
@@ -385,4 +388,9 @@ export class HttpServer {
       ],
     };
   }
+}
+
+/** A change with credentials that a page elsewhere made a browser send. */
+function isForged(incoming: Incoming): boolean {
+  return incoming.authorization !== "" && !/^(?:GET|HEAD|OPTIONS)$/.test(incoming.method) && isForgeable(incoming);
 }

@@ -52,6 +52,10 @@ function charactersOf({ content, rendered }: MessageRecord): number {
   return content.length + rendered.length;
 }
 
+function withoutTexts(message: MessageRecord): MessageRecord {
+  return { ...message, content: "", rendered: "" };
+}
+
 /** A seek costs a fraction of a message that is looked at. */
 const seeksPerRow = 4;
 /** And so does an entry of an index. */
@@ -128,12 +132,15 @@ export class MessageWalk {
     const messages: MessageRecord[] = [];
     this.#charactersLeft = limits.fetch_characters_max;
     let next = step === 1 ? Math.max(start, 0) : Math.min(start, this.#newest);
+    let light = 0;
     // Exactly enough: is there any more? The public API calls it exhausted only when there were fewer than asked for.
     while (messages.length < count) {
       const end = this.#pass(messages, next, step, count);
       if (end === null) return { messages, isExhausted: true };
       next = end;
       if (messages.length === count || this.#charactersLeft <= 0) break;
+      // `still` reads them again: the texts of many walks at a time would not fit into memory (S3).
+      for (; light < messages.length; light++) messages[light] = withoutTexts(messages[light] as MessageRecord);
       await this.#pause();
       if (this.isAbandoned()) return { messages, isExhausted: false };
     }

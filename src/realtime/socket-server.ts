@@ -6,6 +6,7 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebS
 import type { Refusal } from "../../schemas/errors.ts";
 import { errorBody, errorCodes, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import { isFromForeignPage } from "../domain/foreign-page.ts";
 import type { ByteBudget } from "../runtime/byte-budget.ts";
 import type { Authenticated, Perform } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
@@ -119,7 +120,9 @@ export class SocketServer {
     const realm = this.#options.realmOf(host);
     const forwarded = this.#options.readForwarded((name) => request.getHeader(name));
     const address = forwarded.address ?? Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
-    const credentials = this.#admission(realm, request.getHeader("authorization"), address);
+    const authorization = request.getHeader("authorization");
+    const isForged = authorization !== "" && isFromForeignPage(pageHeaders(request));
+    const credentials = isForged ? refuse.crossSite() : this.#admission(realm, authorization, address);
     if (credentials !== null && !("caller" in credentials)) {
       answerHttp(response, credentials);
       return;
@@ -222,6 +225,14 @@ export class SocketServer {
 function sessionOf(socket: Socket): SocketSession | null {
   const { state } = socket.getUserData();
   return state instanceof SocketSession ? state : null;
+}
+
+function pageHeaders(request: HttpRequest) {
+  return {
+    host: request.getHeader("host"),
+    origin: request.getHeader("origin"),
+    fetchSite: request.getHeader("sec-fetch-site"),
+  };
 }
 
 function noHandshake(fault: string): Refusal {

@@ -49,7 +49,8 @@ export class RealmHost {
   /** Exact host, then first label of a name; everything else is the default realm (D4). @param hostHeader may carry a port */
   realmOf(hostHeader: string): Realm {
     if (hostHeader === this.#last?.hostHeader) return this.#last.realm;
-    const host = hostHeader.toLowerCase().replace(/:\d+$/, "");
+    // A dot at the end says that the name is complete; it is the same name.
+    const host = hostHeader.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "");
     const found = this.#find(host);
     const entry = found ?? this.#entries[0];
     if (entry === undefined) throw new Error("the data folder has no realm");

@@ -43,10 +43,15 @@ export class UnsentBytes {
     return this.#sum;
   }
 
-  /** Whether something large may be built for them now. What it takes is known only when it is there. */
+  /**
+   * Whether something large may be built for them now. What it takes is known only when it is there, and somebody who leaves half of
+   * a share unread would mostly be refused then.
+   */
   hasRoomFor(who: string): boolean {
     const { bytesMax, shareBytesMax } = this.#options;
-    return (this.#shares.get(who) ?? 0) < shareBytesMax && (this.#sum < bytesMax || this.#evictable(null) !== null);
+    return (
+      (this.#shares.get(who) ?? 0) <= shareBytesMax / 2 && (this.#sum < bytesMax || this.#evictable(null) !== null)
+    );
   }
 
   /**

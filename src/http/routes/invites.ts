@@ -15,6 +15,7 @@ import { limits } from "../../../schemas/limits.ts";
 import { managedInvites } from "../../queries/invites.ts";
 import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
+import type { Realm } from "../../runtime/realm.ts";
 import { hashApiKey } from "../authentication.ts";
 import { joinLink } from "../join.ts";
 import { newApiKey } from "../secrets.ts";
@@ -23,9 +24,11 @@ import { originOf } from "../site.ts";
 export interface InviteRouteTools {
   /** INVITATION_LINK_VALIDITY_MINUTES (spec 4.14, D6). */
   readonly validityMinutes: number;
+  /** Where links in mails lead: never the Host header of whoever causes a mail to somebody else. */
+  readonly siteOf: (realm: Realm) => string;
 }
 
-export function inviteRoutes({ validityMinutes }: InviteRouteTools) {
+export function inviteRoutes({ validityMinutes, siteOf }: InviteRouteTools) {
   return [
     bind(
       createInviteLink,
@@ -40,13 +43,11 @@ export function inviteRoutes({ validityMinutes }: InviteRouteTools) {
     ),
 
     bind(sendInvites, (call) => {
-      const site = originOf(call.siteUrl);
-      if (site === null) return refuse.badRequest("Invalid host");
       const emails = addressesIn(call.params.invitee_emails);
       if (emails.length === 0) return refuse.badRequest("You must specify at least one email address.");
       const most = limits.invitation_addresses_per_request_max;
       if (emails.length > most) return refuse.badRequest(`Too many addresses in one request (maximum ${most})`);
-      const mails = emails.map((email) => ({ email, ...newLink(site) }));
+      const mails = emails.map((email) => ({ email, ...newLink(siteOf(call.realm)) }));
       const notifiesInviter = call.params.notify_referrer_on_join;
       const params = { ...offerOf(call.params, validityMinutes), notifiesInviter, mails };
       const asked = command({ actor: "realm" }, "invitations.send", params, callerOf(call).id);
@@ -63,10 +64,8 @@ export function inviteRoutes({ validityMinutes }: InviteRouteTools) {
     bind(revokeInviteLink, (call) => revoke(call, true)),
 
     bind(resendInvite, (call) => {
-      const site = originOf(call.siteUrl);
-      if (site === null) return refuse.badRequest("Invalid host");
       const to = { actor: "invitation", id: call.params.invite_id } as const;
-      const asked = command(to, "invitation.resend", newLink(site), callerOf(call).id);
+      const asked = command(to, "invitation.resend", newLink(siteOf(call.realm)), callerOf(call).id);
       return call.realm.dispatcher.ask(asked, call.claim);
     }),
   ];
