@@ -94,8 +94,7 @@ export class SocketServer {
     // Without a whole key uWS does not take a request for an upgrade.
     app.get(socketPath, (response, request) =>
       this.#guard(() => {
-        response.onAborted(() => undefined);
-        answerHttp(response, noHandshake(handshakeFault((name) => request.getHeader(name)) ?? ""));
+        this.#answerHttp(response, noHandshake(handshakeFault((name) => request.getHeader(name)) ?? ""));
       }),
     );
   }
@@ -110,10 +109,9 @@ export class SocketServer {
   }
 
   #upgrade(response: HttpResponse, request: HttpRequest, context: us_socket_context_t): void {
-    response.onAborted(() => undefined);
     const fault = handshakeFault((name) => request.getHeader(name));
     if (fault !== null) {
-      answerHttp(response, noHandshake(fault));
+      this.#answerHttp(response, noHandshake(fault));
       return;
     }
     const host = request.getHeader("host");
@@ -124,7 +122,7 @@ export class SocketServer {
     const isForged = authorization !== "" && isFromForeignPage(pageHeaders(request));
     const credentials = isForged ? refuse.crossSite() : this.#admission(realm, authorization, address);
     if (credentials !== null && !("caller" in credentials)) {
-      answerHttp(response, credentials);
+      this.#answerHttp(response, credentials);
       return;
     }
     const offered = request.getHeader("sec-websocket-protocol").split(",");
@@ -145,6 +143,17 @@ export class SocketServer {
       request.getHeader("sec-websocket-extensions"),
       context,
     );
+  }
+
+  /** Later, and with the end of the connection: what stands behind the request in the same segment is no request (http/exchange.ts). */
+  #answerHttp(response: HttpResponse, refusal: Refusal): void {
+    let isOver = false;
+    response.onAborted(() => {
+      isOver = true;
+    });
+    this.#options.clock.soon(() => {
+      if (!isOver) this.#guard(() => writeRefusal(response, refusal));
+    });
   }
 
   /** null: the first frame will say who it is. */
@@ -239,12 +248,12 @@ function noHandshake(fault: string): Refusal {
   return refuse.badRequest(`No WebSocket handshake: ${fault}`);
 }
 
-function answerHttp(response: HttpResponse, refusal: Refusal): void {
+function writeRefusal(response: HttpResponse, refusal: Refusal): void {
   response.cork(() => {
     response.writeStatus(`${errorCodes[refusal.code].status} ${refusal.code}`);
     for (const [name, value] of headersOf(refusal)) response.writeHeader(name, value);
     if (refusal.code === "BAD_REQUEST") response.writeHeader("Sec-WebSocket-Version", protocolVersion);
     response.writeHeader("Content-Type", "application/json");
-    response.end(JSON.stringify(errorBody(refusal)));
+    response.end(JSON.stringify(errorBody(refusal)), true);
   });
 }

@@ -191,7 +191,7 @@ t.test("[S3] sockets_max: so many at a time, one more is refused with 503, one t
     reportBug: (error) => t.fail(String(error)),
   });
   const { upgrade, open, close } = mounted(server);
-  const knock = () => {
+  const knock = async () => {
     let status = "";
     let body = "";
     let data: unknown = null;
@@ -211,24 +211,26 @@ t.test("[S3] sockets_max: so many at a time, one more is refused with 503, one t
     };
     const request = { getHeader: (name: string) => upgradeHeaders[name] ?? "" };
     void upgrade?.(response as unknown as HttpResponse, request as unknown as HttpRequest, null as never);
+    // A refusal is written in the next pass of the loop.
+    if (data === null) await new Promise<void>((resolve) => clock.soon(resolve));
     return { status, body, data };
   };
   const sockets: unknown[] = [];
-  const enter = () => {
-    const { data } = knock();
+  const enter = async () => {
+    const { data } = await knock();
     if (data === null) throw new Error(`refused as number ${sockets.length + 1}`);
     const socket = { getUserData: () => data, end: () => undefined, getBufferedAmount: () => 0, send: () => sent };
     sockets.push(socket);
     void open?.(socket as never);
   };
-  for (let count = 0; count < limits.sockets_max; count++) enter();
+  for (let count = 0; count < limits.sockets_max; count++) await enter();
   t.equal(server.size, limits.sockets_max);
-  const { status, body, data } = knock();
+  const { status, body, data } = await knock();
   t.match(status, /^503 /);
   t.match(JSON.parse(body), { result: "error", code: "OVERLOADED" });
   t.equal(data, null);
   close?.(sockets.pop() as never, 1006, new ArrayBuffer(0));
-  enter();
+  await enter();
   t.equal(server.size, limits.sockets_max);
   for (const socket of sockets) close?.(socket as never, 1006, new ArrayBuffer(0));
   t.equal(server.size, 0);
