@@ -6,6 +6,7 @@ import { frameBytes, opcodes } from "./raw-frames.ts";
 
 export class StalledReader {
   readonly #socket: Socket;
+  readonly #chunks: Buffer[] = [];
   /** Status of the answer; 0 when the connection ended without one. */
   readonly status: Promise<number>;
   readonly closed: Promise<void>;
@@ -19,6 +20,7 @@ export class StalledReader {
       this.#socket.once("close", () => resolve(0));
       this.#socket.once("data", (bytes: Buffer) => {
         this.#socket.pause();
+        this.#chunks.push(bytes);
         resolve(Number(bytes.toString("latin1", 0, 12).split(" ")[1]));
       });
     });
@@ -70,9 +72,22 @@ export class StalledReader {
     });
   }
 
-  /** Takes what comes from now on and looks at none of it. */
-  readOn(): void {
-    this.#socket.resume();
+  /** Reads on to the end of the answer or of the connection. @returns the body, as far as it came */
+  async whole(): Promise<string> {
+    let length = this.#chunks.reduce((sum, { length: size }) => sum + size, 0);
+    const head = this.#chunks[0]?.toString("latin1") ?? "";
+    const end = head.indexOf("\r\n\r\n") + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
+    await new Promise<void>((resolve) => {
+      this.#socket.on("close", () => resolve());
+      this.#socket.on("data", (bytes: Buffer) => {
+        this.#chunks.push(bytes);
+        length += bytes.length;
+        if (length >= end) resolve();
+      });
+      this.#socket.resume();
+    });
+    const bytes = Buffer.concat(this.#chunks);
+    return bytes.subarray(bytes.indexOf("\r\n\r\n") + 4).toString("utf8");
   }
 
   destroy(): void {
