@@ -32,7 +32,9 @@ t.test("[S3] [E3] unsent_bytes_max: answers over HTTP that nobody reads take no 
   const readers = crowd.flatMap((person) =>
     Array.from({ length: readersEach }, () => StalledReader.get(person, `/messages?${query}`)),
   );
-  t.teardown(() => readers.forEach((reader) => reader.destroy()));
+  t.teardown(() => {
+    for (const reader of readers) reader.destroy();
+  });
   const statuses = await Promise.all(readers.map(({ status }) => status));
   const grown = residentMib(program.pid) - before;
   t.comment(`${Math.round(grown)} MiB more`);
