@@ -13,6 +13,7 @@ import { hashApiKey } from "./authentication.ts";
 import { messagePage } from "./message-page.ts";
 import type { PageRequest, PageRoute } from "./pages.ts";
 import { newApiKey } from "./secrets.ts";
+import { originOf } from "./site.ts";
 
 const prefix = "/accounts/confirm_new_email/";
 
@@ -28,6 +29,7 @@ export async function startEmailChange(call: Call, email: string, site: string):
   const refused = refuseEmailChange(call.realm.view, caller);
   if (refused !== null) return refused;
   if (!isEmailAddress(newEmail, limits.email_code_points_max)) return refuse.badRequest("Enter a valid email address.");
+  if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
   const key = newApiKey();
   const link = `${site}${prefix}${key}`;
   const asked = { newEmail, keyHash: hashApiKey(key), link };

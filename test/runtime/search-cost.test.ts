@@ -4,7 +4,7 @@
  */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import type { UserGroupRecord } from "../../schemas/records.ts";
+import type { GroupRecord } from "../../schemas/records.ts";
 import { readNarrow, termsOf } from "../../src/domain/narrow.ts";
 import { highlight } from "../../src/domain/search/highlight.ts";
 import { readSearch } from "../../src/domain/search/query.ts";
@@ -244,8 +244,7 @@ t.test(
     const isFiled = (count: number, own: number) => {
       const ids = Array.from({ length: own }, (_, index) => index + 1);
       const groups = {
-        all: () =>
-          Array.from({ length: count }, (_, index) => ({ id: index + 1, name: `g${index}` }) as UserGroupRecord),
+        all: () => Array.from({ length: count }, (_, index) => ({ id: index + 1, name: `g${index}` }) as GroupRecord),
         ofMember: () => ids,
         scope: (id: number) => ({ systemNames: [], ids: new Set([id]) }),
       };

@@ -45,6 +45,7 @@ export function inviteRoutes({ validityMinutes, siteOf }: InviteRouteTools) {
     ),
 
     bind(sendInvites, (call) => {
+      if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
       const emails = addressesIn(call.params.invitee_emails);
       if (emails.length === 0) return refuse.badRequest("You must specify at least one email address.");
       const most = limits.invitation_addresses_per_request_max;
@@ -74,6 +75,7 @@ export function inviteRoutes({ validityMinutes, siteOf }: InviteRouteTools) {
     }),
 
     bind(resendInvite, (call) => {
+      if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
       const to = { actor: "invitation", id: call.params.invite_id } as const;
       const asked = command(to, "invitation.resend", newLink(siteOf(call.realm)), callerOf(call).id);
       return call.realm.dispatcher.ask(asked, call.claim);
