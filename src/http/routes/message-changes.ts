@@ -8,6 +8,7 @@ import { realmSetting } from "../../domain/realm-settings.ts";
 import { hiddenOrigins, messageHistory } from "../../queries/message-history.ts";
 import { bind, type Call, callerOf } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
+import { codeHighlighter, writerOf } from "../code-highlighter.ts";
 
 export const messageChangeRoutes = [
   bind(updateMessage, (call) => {
@@ -16,7 +17,6 @@ export const messageChangeRoutes = [
     const content = params.content === undefined ? null : readEdit(call, params.content);
     if (content !== null && "kind" in content) return content;
     const edit = {
-      content,
       topic: params.topic ?? null,
       channelId: params.stream_id ?? null,
       propagateMode: params.propagate_mode,
@@ -25,7 +25,10 @@ export const messageChangeRoutes = [
       prevContentSha256: params.prev_content_sha256 ?? null,
     } as const;
     const to = { actor: "message", id: params.message_id } as const;
-    return call.realm.dispatcher.ask(command(to, "message.edit", edit, caller.id), call.claim);
+    const ask = (shown: typeof content) =>
+      call.realm.dispatcher.ask(command(to, "message.edit", { ...edit, content: shown }, caller.id), call.claim);
+    if (content === null) return ask(null);
+    return codeHighlighter.whenShown(content.parsed, writerOf(call), (parsed) => ask({ ...content, parsed }));
   }),
 
   bind(deleteMessage, (call) => {
