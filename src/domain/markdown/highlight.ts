@@ -63,13 +63,14 @@ function tokenizeLine(
   const stream = new StringStream(line, TAB_SIZE, TAB_SIZE);
   for (let empty = 0; stream.pos < line.length && !writer.isOver; ) {
     stream.start = stream.pos;
-    const style = highlighter.parser.token(stream, state);
+    // Whatever its type says, a tokenizer may give `undefined` for what it has no style for.
+    const style: string | null | undefined = highlighter.parser.token(stream, state);
     // Nothing is lost or said twice, whatever the tokenizer did to its stream.
     if (stream.pos <= stream.start && ++empty <= EMPTY_TOKENS_MAX) continue;
     empty = 0;
     const start = stream.start;
     stream.pos = Math.min(Math.max(stream.pos, start + 1), line.length);
-    writeToken(line.slice(start, stream.pos), style, highlighter, isFirst && start === 0, writer);
+    writeToken(line.slice(start, stream.pos), style ?? null, highlighter, isFirst && start === 0, writer);
   }
 }
 
