@@ -65,6 +65,8 @@ t.test("[behaviour 5.8] every tokenizer reads a language that has a name, and ca
   for (const language of languages) {
     t.ok(names.has(language), language);
     t.ok(highlighterOf(language) !== null, language);
+    const samples = 'x = 1\n"y" (z)\n+a\n<b>\nkey: 1\n.B c\n{% if d %}\nFeature: e\nGET /f HTTP/1.1';
+    t.match(highlightCode(samples, language, new CodeAllowance()), '<span class="', `${language} is colored`);
   }
 });
 
