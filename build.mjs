@@ -39,7 +39,11 @@ export async function ensureBuilt() {
   const draft = join(dist, `.draft-${process.pid}-${randomBytes(4).toString("hex")}`);
   mkdirSync(draft, { recursive: true });
   await build({
-    entryPoints: { main: join(root, "src/main.ts"), cli: join(root, "src/cli.ts") },
+    entryPoints: {
+      main: join(root, "src/main.ts"),
+      cli: join(root, "src/cli.ts"),
+      "code-worker": join(root, "src/http/code-worker.ts"),
+    },
     outdir: draft,
     outExtension: { ".js": ".mjs" },
     bundle: true,

@@ -1,5 +1,5 @@
 /**
- * Writes `src/domain/emoji/emoji-names.ts`: the names by which clients of this API know emoji. Run it only to follow a new list:
+ * Writes `src/domain/emoji/emoji-names.json`: the names by which clients of this API know emoji. Run it only to follow a new list:
  *
  *     npm install --ignore-scripts --prefix WORK emoji-datasource-google@15.1.2 cldr-annotations-full@47.0.0 \
  *       cldr-annotations-derived-full@47.0.0
@@ -18,8 +18,7 @@ if (folder === undefined) {
   process.exit(2);
 }
 
-const lineWidth = 120;
-const output = new URL("src/domain/emoji/emoji-names.ts", import.meta.url);
+const output = new URL("src/domain/emoji/emoji-names.json", import.meta.url);
 
 /** Hand-picked names that changed since the list was published. */
 const renamed = new Map([["1f64f", "folded_hands"]]);
@@ -109,29 +108,6 @@ const all = result.flatMap(([, names]) => names);
 const twice = all.filter((name, position) => all.indexOf(name) !== position);
 if (twice.length > 0) throw new Error(`Two emoji have the same name: ${twice.join(", ")}`);
 
-const lines = [""];
-for (const [code, names] of result) {
-  const entry = `${[code, ...names].join(" ")} |`;
-  const line = lines[lines.length - 1];
-  if (line.length + entry.length + 1 > lineWidth) lines.push(entry);
-  else lines[lines.length - 1] = line === "" ? entry : `${line} ${entry}`;
-}
-writeFileSync(
-  output,
-  `// The names by which clients of this API know emoji, written by emoji-names.mjs: not to be changed by hand. Each entry is
-// \`code name alias ...\` and ends at \`|\`; the first name is the canonical one. Names are part of the wire protocol.
-
-const NAMES = \`
-${lines.join("\n")}
-\`;
-
-/** Every emoji that has such names, as [code, names]. Parsed on call: keep the result. */
-export function clientEmojiNames(): [code: string, names: string[]][] {
-  return NAMES.split("|")
-    .map((entry) => entry.trim().split(/\\s+/))
-    .filter((words) => words.length > 1)
-    .map(([code = "", ...names]) => [code, names]);
-}
-`,
-);
+const table = Object.fromEntries(result.map(([code, names]) => [code, names.join(" ")]));
+writeFileSync(output, `${JSON.stringify(table, null, 2)}\n`);
 process.stdout.write(`${result.length} emoji, ${all.length} names\n`);

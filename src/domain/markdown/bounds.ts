@@ -25,6 +25,12 @@ export const LINK_TITLE_CHARS_MAX = 500;
 export const LINK_PARENTHESES_MAX = 16;
 /** Parentheses inside each other in an address that stands in text by itself; deeper ones make it text, as on the public server. */
 export const BARE_LINK_PARENTHESES_MAX = 7;
+/** Code of one message that is highlighted, all blocks together. */
+export const CODE_CHARS_PER_MESSAGE_MAX = 10_000;
+/** Characters of one line of code that is highlighted: a tokenizer may look through the rest of its line for each token. */
+export const CODE_LINE_CHARS_MAX = 500;
+/** Spans in the highlighted code of one message: each is some 25 characters of HTML. */
+export const CODE_SPANS_PER_MESSAGE_MAX = 2_000;
 /** TeX source of one message, all formulas together; what does not fit is shown as source. */
 export const TEX_CHARS_PER_MESSAGE_MAX = 2_000;
 /** What a formula counts as on top of its characters, because even "a" becomes 400 characters of HTML. */

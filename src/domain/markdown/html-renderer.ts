@@ -2,9 +2,10 @@
 // not known shows its text. Mentions inside quotes are made silent here, because only here is it known what is quoted.
 import type { Token } from "markdown-it";
 import { IMAGE_PREVIEWS_PER_MESSAGE_MAX, INLINE_DEPTH_MAX, TEX_CHARS_PER_MESSAGE_MAX } from "./bounds.ts";
-import { languageName } from "./code-languages.ts";
+import { knownLanguage, languageInCode, languageName } from "./code-languages.ts";
 import { builtInEmoji, emojiSpan } from "./emoji-html.ts";
 import { escapeAttribute, escapeText } from "./escape.ts";
+import { hasHighlighter } from "./highlighters.ts";
 import { costOfFormula, renderMath } from "./math.ts";
 import { type ParsedContent, PieceWriter, type Reference } from "./pieces.ts";
 import {
@@ -98,8 +99,13 @@ class HtmlRenderer {
 
   #code(token: Token): void {
     const language = token.info === "" ? "" : ` data-code-language="${escapeAttribute(languageName(token.info))}"`;
-    const code = escapeAttribute(trimCode(token.content));
-    this.#out.html(`<div class="codehilite"${language}><pre><span></span><code>${code}\n</code></pre></div>\n`);
+    const code = trimCode(token.content);
+    const known = token.info === "" ? languageInCode(code) : knownLanguage(token.info);
+    const typed = escapeAttribute(code);
+    this.#out.html(`<div class="codehilite"${language}><pre><span></span><code>`);
+    if (known === null || code === "" || !hasHighlighter(known)) this.#out.html(typed);
+    else this.#out.reference({ kind: "code", code, language: known, typed });
+    this.#out.html("\n</code></pre></div>\n");
   }
 
   #mathBlock(source: string): void {

@@ -21,6 +21,8 @@ export type Reference =
       readonly typed: string;
     }
   | { readonly kind: "emoji"; readonly name: string; readonly typed: string }
+  /** Code that can be highlighted (code-highlighter.ts); where nobody does that, it is shown as `typed`. */
+  | { readonly kind: "code"; readonly code: string; readonly language: string; readonly typed: string }
   | {
       readonly kind: "image";
       readonly path: string;

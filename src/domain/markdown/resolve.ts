@@ -89,6 +89,8 @@ class Resolution {
         const emoji = this.#resolver.realmEmoji(reference.name);
         return emoji === null ? reference.typed : emojiImage(emoji.name, emoji.url);
       }
+      case "code":
+        return reference.typed;
       case "image":
         return this.#image(reference);
     }

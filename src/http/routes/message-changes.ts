@@ -11,6 +11,7 @@ import { realmSetting } from "../../domain/realm-settings.ts";
 import { hiddenOrigins, type MessageSnapshot, messageHistory } from "../../queries/message-history.ts";
 import { bind, type Call, callerNow, callerOf } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
+import { codeHighlighter, writerOf } from "../code-highlighter.ts";
 
 export const messageChangeRoutes = [
   bind(updateMessage, (call) => {
@@ -19,7 +20,6 @@ export const messageChangeRoutes = [
     const content = params.content === undefined ? null : readEdit(call, params.content);
     if (content !== null && "kind" in content) return content;
     const edit = {
-      content,
       topic: params.topic ?? null,
       channelId: params.stream_id ?? null,
       propagateMode: params.propagate_mode,
@@ -28,7 +28,10 @@ export const messageChangeRoutes = [
       prevContentSha256: params.prev_content_sha256 ?? null,
     } as const;
     const to = { actor: "message", id: params.message_id } as const;
-    return call.realm.dispatcher.ask(command(to, "message.edit", edit, caller.id), call.claim);
+    const ask = (shown: typeof content) =>
+      call.realm.dispatcher.ask(command(to, "message.edit", { ...edit, content: shown }, caller.id), call.claim);
+    if (content === null) return ask(null);
+    return codeHighlighter.whenShown(content.parsed, writerOf(call), (parsed) => ask({ ...content, parsed }));
   }),
 
   bind(deleteMessage, (call) => {
