@@ -259,7 +259,7 @@ t.test(
     const events = await readNow(listener, all);
     t.strictSame(
       events.map((event) => [event.message.id, event.flags]),
-      [[heard, ["read", "historical"]]],
+      [[heard, []]],
     );
     t.strictSame(await readNow(listener, own), []);
     const guest = await personOf(server, "guest", roles.guest);

@@ -112,6 +112,21 @@ export async function resume(client: Client, queue: Queue, after: number): Promi
   return { socket, reply };
 }
 
+/** More passes over the log than any test's past needs. */
+const replayPasses = 10;
+
+/** What the log has for a queue after any position: polls do not repeat what they have acknowledged, a socket does. */
+export async function readAgain(client: Client, queue: Queue, after = queue.last_event_id): Promise<Event[]> {
+  const { socket, reply } = await resume(client, queue, after);
+  if (reply.result !== "success") throw new Error(JSON.stringify(reply));
+  // A replay goes on with each pass of the server's loop, and a round trip takes one at least.
+  for (let pass = 0; pass < replayPasses; pass++) await socket.ask({ type: "ping" });
+  const { events } = socket;
+  socket.terminate();
+  await socket.closed;
+  return events;
+}
+
 /** How many calls are under way at a time on one socket; under `socket_calls_pending_max`. */
 const callsAtOnce = 32;
 

@@ -1,6 +1,5 @@
 /** Invitations (spec 4.14; public API: /invites). What their links lead to is in src/http/join.ts. */
-import type { InvitationChange } from "../../../actors/commands/invites.ts";
-import { command } from "../../../actors/commands.ts";
+import { type Command, command } from "../../../actors/commands.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { fold } from "../../../schemas/fold.ts";
@@ -114,7 +113,7 @@ function offerOf(params: ParamsOf<typeof createInviteLink>, validityMinutes: num
   };
 }
 
-function changeOf(params: ParamsOf<typeof editInviteLink>): InvitationChange {
+function changeOf(params: ParamsOf<typeof editInviteLink>): Command<"invitation.edit">["params"] {
   const { invite_expires_in_minutes: minutes, welcome_message_custom_text: text } = params;
   return {
     expiry: minutes === undefined ? null : { minutes },
