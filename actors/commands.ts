@@ -231,7 +231,9 @@ export interface CommandParams
   /** `file` as in the row (schemas/files.ts), without the realm's id; null: the picture made from the address. */
   "user.avatar.set": { readonly file: string | null };
   /** The file is on disk under its name (schemas/files.ts). `quotaBytes`: for all files of the organization; null: none. */
-  "attachment.add": Pick<AttachmentRecord, "file" | "name" | "size" | "image" | "sha256"> & { readonly quotaBytes: number | null };
+  "attachment.add": Pick<AttachmentRecord, "file" | "name" | "size" | "image" | "sha256"> & {
+    readonly quotaBytes: number | null;
+  };
   "attachment.remove": { readonly attachmentId: number };
   "attachment.expire": { readonly attachmentId: number; readonly unclaimedSince: number };
   "attachments.recount": { readonly attachmentIds: readonly number[] };

@@ -233,8 +233,6 @@ export const limits = {
   sealing_rows_per_slice: 20_000,
   /** A larger file that was closed in order is checked in part when the server starts. */
   store_checked_at_start_bytes_max: 256 * 1024 * 1024,
-  /** A backup that said nothing for so long is not copying any more. */
-  files_hold_ms_max: 60 * 1000,
   /** Damaged rows of one table that `check` names; it counts the others. */
   check_rows_reported_max: 20,
   /** Damaged rows that the log names, each once. */

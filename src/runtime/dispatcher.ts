@@ -349,10 +349,7 @@ export class Dispatcher {
     for (const waiter of waiters) waiter();
   }
 
-  /**
-   * Runs upkeep (pruning) in a transaction of its own, between turns. A failure ends the process like any commit (M5); work that
-   * met a damaged row was rolled back before it changed anything.
-   */
+  /** Runs upkeep (pruning) in a transaction of its own, between turns. A failure ends the process (M5), a damaged row rolls back. */
   maintain(work: () => void): void {
     if (this.#isInTurn || this.#isClosed || !this.#acceptsWrites()) return;
     this.#commitAlone(() => {
