@@ -128,7 +128,8 @@ export class Pictures {
   async #inTurn<T>(work: (sharp: Library) => Promise<T | Refusal>): Promise<T | Refusal> {
     const done = await this.#work.run(async () => {
       const sharp = await load();
-      return work(sharp).catch(refusalOf);
+      // The library throws at once where there are no bytes at all: inside a promise, whatever the work looks like.
+      return (async () => work(sharp))().catch(refusalOf);
     });
     return done ?? refuse.overloaded();
   }
