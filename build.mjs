@@ -50,7 +50,16 @@ export async function ensureBuilt() {
     sourcemap: "linked",
     logLevel: "warning",
     // Native add-ons stay packages; pino loads parts of itself by path; nodemailer comes with the first mail only.
-    external: ["lmdb", "uWebSockets.js", "@node-rs/argon2", "sharp", "msgpackr", "pino", "nodemailer"],
+    external: [
+      "lmdb",
+      "uWebSockets.js",
+      "@node-rs/argon2",
+      "sharp",
+      "msgpackr",
+      "pino",
+      "nodemailer",
+      "fs-native-extensions",
+    ],
     banner: { js: 'import { createRequire as __cr } from "node:module"; const require = __cr(import.meta.url);' },
   });
   try {

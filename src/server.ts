@@ -31,13 +31,15 @@ import { webhookRequest } from "./queries/webhooks.ts";
 import { Hub } from "./realtime/hub.ts";
 import { SocketServer } from "./realtime/socket-server.ts";
 import { type Clock, systemClock } from "./runtime/clock.ts";
+import { watchData } from "./runtime/data-watch.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
 import { ignoreForwarded, readForwarded } from "./runtime/forwarded.ts";
 import type { Realm } from "./runtime/realm.ts";
 import { RealmHost } from "./runtime/realm-host.ts";
 import { SearchIndexer, type SearchTerms } from "./runtime/search-indexer.ts";
 import { DiskSpace } from "./store/disk-space.ts";
-import { RootStore } from "./store/root.ts";
+import { openDataFolder } from "./store/open-data-folder.ts";
+import type { RootStore } from "./store/root.ts";
 import { followAddress, readZuliprc, writeZuliprc } from "./zuliprc.ts";
 
 const searchTerms: SearchTerms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
@@ -69,11 +71,11 @@ export interface RunningServer {
 export interface ServerTools {
   readonly log: Log;
   readonly clock?: Clock;
-  /** The end of the process when a commit failed (M5). Must not return. */
+  /** The end of the process when a commit failed (M5), or when its data folder is not its own any more. Must not return. */
   readonly die: (error: unknown) => never;
 }
 
-/** @throws BadConfig, DataFolderInUse, StoreTooNew, PortInUse, DiskFull: each with one clear line */
+/** @throws BadConfig, DataFolderInUse, DataFolderDamaged, StoreTooNew, PortInUse, DiskFull: each with one clear line */
 export async function startServer(config: Config, tools: ServerTools): Promise<RunningServer> {
   const clock = tools.clock ?? systemClock;
   const dataDir = resolve(config.dataDir);
@@ -89,7 +91,8 @@ export async function startServer(config: Config, tools: ServerTools): Promise<R
   // LMDB's lock is written through memory: where there is no room for a new one, the process would be ended by a signal.
   if (space.isFull && !existsSync(join(dataDir, "root", "lock.mdb"))) throw noRoom();
   try {
-    return await serveFrom(RootStore.open(dataDir), config, tools, { app, clock, dataDir, space, hubs });
+    const root = await openDataFolder(dataDir, (message) => tools.log.warn(message));
+    return await serveFrom(root, config, tools, { app, clock, dataDir, space, hubs });
   } catch (error) {
     throw space.isFull && isOfStore(error) ? noRoom() : error;
   }
@@ -97,7 +100,6 @@ export async function startServer(config: Config, tools: ServerTools): Promise<R
 
 async function serveFrom(root: RootStore, config: Config, tools: ServerTools, ground: Ground): Promise<RunningServer> {
   try {
-    root.lock();
     return await serve(config, tools, { ...ground, root });
   } catch (error) {
     await root.close();
@@ -186,6 +188,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
   const host = new RealmHost({
     dataDir,
     root,
+    owner: root.token,
     clock,
     alarm,
     acceptsWrites: () => space.acceptsWrites(),
@@ -204,10 +207,12 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
   });
   const hubOf = (realm: Realm): Hub => hubs.get(realm) as Hub;
   host.openDue();
+  const endWatch = watchData(clock, () => [root, ...host.openRealms], tools.die);
 
   const { http, sockets } = createDoors(config, { app: foundation.app, clock, log, host, hubOf });
   const listened = await http.listen(config.host, config.port);
   if (listened === null) {
+    endWatch();
     await host.close();
     throw new PortInUse(`port ${config.port} on ${config.host} cannot be had: is something else listening there?`);
   }
@@ -229,6 +234,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
       await sockets.drain();
       await atMost(clock, drainMs, quiet);
       await delivered;
+      endWatch();
       await host.close();
       http.close();
       root.unlock();

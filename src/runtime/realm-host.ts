@@ -2,8 +2,10 @@
  * The realms of a data folder: which host names which (D4), opened when first asked for. Realms that another program adds
  * (cli create-realm) are found when an unknown name is asked for.
  */
-import { join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
+import { requireData } from "../store/open-data-folder.ts";
+import { realmFolder } from "../store/realm-folders.ts";
+import { keepIdentity } from "../store/realm-identity.ts";
 import type { RealmEntry, RootStore } from "../store/root.ts";
 import type { Clock } from "./clock.ts";
 import type { Alarm } from "./dispatcher.ts";
@@ -12,12 +14,16 @@ import { Realm } from "./realm.ts";
 export interface RealmHostOptions {
   readonly dataDir: string;
   readonly root: Pick<RootStore, "realms" | "putRealm">;
+  /** Who may write (fence.ts); null: nobody else can be there, as in tests. */
+  readonly owner?: string | null;
   readonly clock: Clock;
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;
   /** A realm was opened: wire what serves it. */
   readonly onOpen: (realm: Realm, entry: RealmEntry) => void;
 }
+
+export { realmFolder };
 
 /** How long the list of realms is believed when a name is not in it. */
 const relistMs = 1000;
@@ -75,13 +81,16 @@ export class RealmHost {
    * written first: where there is no room for it, nothing is open by half, and whoever asks next tries again.
    */
   open(entry: RealmEntry): Realm {
+    requireData(this.#options.dataDir, entry.id);
     if (entry.dueHint !== 0) this.#options.root.putRealm({ ...entry, dueHint: 0 });
     const realm = new Realm({
       folder: realmFolder(this.#options.dataDir, entry.id),
       clock: this.#options.clock,
       alarm: this.#options.alarm,
       acceptsWrites: this.#options.acceptsWrites,
+      owner: this.#options.owner ?? null,
     });
+    if (this.#options.acceptsWrites()) keepIdentity(realm.environment, entry);
     this.#open.set(entry.id, realm);
     this.#options.onOpen(realm, entry);
     return realm;
@@ -136,8 +145,4 @@ export class RealmHost {
 /** What can be in the list of realms as more than an exact host: no address. */
 function isName(host: string): boolean {
   return /^[a-z0-9.-]+$/.test(host) && !/^[\d.]+$/.test(host);
-}
-
-export function realmFolder(dataDir: string, id: number): string {
-  return join(dataDir, "realms", String(id));
 }

@@ -5,8 +5,9 @@ import { limits } from "../../schemas/limits.ts";
 import type { View } from "../domain/view.ts";
 import { type Environment, openEnvironment } from "../store/environment.ts";
 import { EventLog } from "../store/event-log.ts";
+import { fenced } from "../store/fence.ts";
 import { FileStore, filesFolder } from "../store/files.ts";
-import { migrateEnvironment, storeVersion } from "../store/migrations.ts";
+import { migrateEnvironment, rejectNewer, storeVersion } from "../store/migrations.ts";
 import { RealmProjections } from "../store/projections/realm-projections.ts";
 import { watchActivity } from "./activity-watch.ts";
 import type { Clock } from "./clock.ts";
@@ -20,6 +21,8 @@ export interface RealmOptions {
   readonly acceptsWrites: () => boolean;
   /** Only for tests that put a store with faults of its own between the realm and the disk; `openEnvironment` without. */
   readonly openStore?: (folder: string) => Environment;
+  /** The token of the process that owns the data folder: from here on, no other writes to this realm. */
+  readonly owner?: string | null;
 }
 
 const upkeepMs = 60_000;
@@ -34,15 +37,18 @@ export class Realm {
   /** Part of every queue id; a restored backup begins a new one (E1). */
   readonly epoch: string;
   #isClosed = false;
+  readonly #assertOwned: () => void;
 
   /** @throws Error when the store is newer than the program or damaged */
   constructor(options: RealmOptions) {
-    this.environment = (options.openStore ?? openEnvironment)(options.folder);
+    const store = (options.openStore ?? openEnvironment)(options.folder);
     try {
+      rejectNewer(store);
+      [this.environment, this.#assertOwned] = owned(store, options);
       this.epoch = this.#prepare();
       this.projections = RealmProjections.rebuild(this.environment);
     } catch (error) {
-      void this.environment.close();
+      void store.close();
       throw error;
     }
     this.files = new FileStore({
@@ -65,8 +71,18 @@ export class Realm {
     this.files.sweep(() => this.#claimed()).catch((error: unknown) => options.alarm.bug(error, null));
   }
 
-  /** Which files rows claim at this moment. */
+  /** @throws OwnershipLost when another process took over, or the files were replaced */
+  assertOwned(): void {
+    this.#assertOwned();
+    this.files.assertInPlace();
+  }
+
+  /**
+   * Which files rows claim at this moment. Files that were listed before belong to this process or to earlier owners: a later
+   * owner writes none before it has taken over.
+   */
   #claimed(): { has(name: string): boolean } {
+    this.#assertOwned();
     const pictures = claimedFiles(this.view.users.all(), this.view.realmEmoji.all());
     return {
       has: (name) => {
@@ -125,4 +141,11 @@ export class Realm {
     await this.environment.close();
     return dueHint;
   }
+}
+
+/** The store that this realm writes to, and whether it still may. */
+function owned(store: Environment, { folder, owner }: RealmOptions): [Environment, () => void] {
+  if (owner === undefined || owner === null) return [store, () => undefined];
+  const environment = fenced(store, folder, owner);
+  return [environment, () => environment.assertOwned()];
 }

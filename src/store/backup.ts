@@ -5,14 +5,13 @@ import { copyFile, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { avatarFiles, emojiFiles, uploadName } from "../../schemas/files.ts";
 import { rowFields, type TableName } from "../../schemas/records.ts";
+import { dataFile } from "./data-file.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
 import { filesFolder, listFiles } from "./files.ts";
 import { flushFoldersTo, flushTree } from "./folders.ts";
+import { realmFolder } from "./realm-folders.ts";
+import { keepIdentity } from "./realm-identity.ts";
 import type { RootStore } from "./root.ts";
-
-function folderOf(dataDir: string, id: number): string {
-  return join(dataDir, "realms", String(id));
-}
 
 /**
  * The root is copied first: realms only come, so the copy names none whose folder is not copied after it. Each realm is of one moment.
@@ -22,13 +21,13 @@ export async function backupFolder(root: RootStore, dataDir: string, target: str
   mkdirSync(join(target, "root"), { recursive: true, mode: 0o700 });
   await root.backup(join(target, "root"));
   for (const { id } of root.realms()) {
-    const environment = openEnvironment(folderOf(dataDir, id));
-    mkdirSync(folderOf(target, id), { recursive: true, mode: 0o700 });
+    const environment = openEnvironment(realmFolder(dataDir, id));
+    mkdirSync(realmFolder(target, id), { recursive: true, mode: 0o700 });
     // Before, because a file may be given up while the rest is copied; and after, because one may be added.
-    await copyFiles(folderOf(dataDir, id), folderOf(target, id));
-    await environment.backup(folderOf(target, id));
+    await copyFiles(realmFolder(dataDir, id), realmFolder(target, id));
+    await environment.backup(realmFolder(target, id));
     await environment.close();
-    await copyFiles(folderOf(dataDir, id), folderOf(target, id));
+    await copyFiles(realmFolder(dataDir, id), realmFolder(target, id));
   }
   for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith("zuliprc"))) {
     copyFileSync(join(dataDir, name), join(target, name));
@@ -53,14 +52,16 @@ async function copyFiles(realm: string, target: string): Promise<void> {
 }
 
 export async function restoreFolder(root: RootStore, dataDir: string): Promise<void> {
-  for (const { id } of root.realms()) {
-    if (!existsSync(folderOf(dataDir, id))) throw new Error(`the backup lacks realm ${id}`);
-    const environment = openEnvironment(folderOf(dataDir, id));
+  for (const entry of root.realms()) {
+    const folder = realmFolder(dataDir, entry.id);
+    if (!existsSync(dataFile(folder))) throw new Error(`the backup lacks realm ${entry.id}`);
+    const environment = openEnvironment(folder);
     environment.transaction(() => {
       environment.put("meta", "epoch", { value: randomBytes(6).toString("hex") });
       for (const key of environment.keys("queues", { limit: Number.MAX_SAFE_INTEGER }))
         environment.remove("queues", key);
     });
+    keepIdentity(environment, entry);
     await environment.close();
   }
 }
@@ -69,11 +70,11 @@ export async function restoreFolder(root: RootStore, dataDir: string): Promise<v
 export async function checkFolder(root: RootStore, dataDir: string): Promise<string[]> {
   const problems: string[] = [];
   for (const { id } of root.realms()) {
-    const environment = openEnvironment(folderOf(dataDir, id));
+    const environment = openEnvironment(realmFolder(dataDir, id));
     const report = (problem: string) => problems.push(`realm ${id}: ${problem}`);
     for (const table of Object.keys(rowFields) as TableName[]) checkRows(environment, table, report);
     checkIndexes(environment, report);
-    await checkFiles(environment, folderOf(dataDir, id), report);
+    await checkFiles(environment, realmFolder(dataDir, id), report);
     await environment.close();
   }
   return problems;

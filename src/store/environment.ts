@@ -52,6 +52,8 @@ export interface Environment {
   /** Copies the environment, compacted, to an existing empty folder. */
   backup(folder: string): Promise<void>;
   count(table: TableName): number;
+  /** Reads from here on see what other processes have committed by now. */
+  refresh(): void;
   close(): Promise<void>;
 }
 
@@ -178,6 +180,9 @@ export function openEnvironment(folder: string): Environment {
     count(table) {
       heldBack.release(table);
       return database(table).getKeysCount();
+    },
+    refresh() {
+      root.resetReadTxn();
     },
     async close() {
       await root.close();

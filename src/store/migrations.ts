@@ -174,13 +174,17 @@ function endQueues(environment: Environment): void {
   for (const key of keys) environment.remove("queues", key);
 }
 
-/** Only inside a transaction. @throws StoreTooNew; Error when a step is missing */
+/** Before anything is written. @throws StoreTooNew */
+export function rejectNewer(environment: Environment): void {
+  const version = environment.get("meta", "version")?.value as number | undefined;
+  if (version === undefined || version <= storeVersion) return;
+  throw new StoreTooNew(
+    `an organization's data has version ${version}, this program knows ${storeVersion}: use the newer program`,
+  );
+}
+
+/** Only inside a transaction. @throws Error when a step is missing */
 export function migrateEnvironment(environment: Environment, version: number): void {
-  if (version > storeVersion) {
-    throw new StoreTooNew(
-      `an organization's data has version ${version}, this program knows ${storeVersion}: use the newer program`,
-    );
-  }
   for (let at = version; at < storeVersion; at++) {
     const step = environmentMigrations[at];
     if (step === undefined) throw new Error(`no migration of a store from version ${at}`);

@@ -57,6 +57,10 @@ export class StoreTap implements Environment {
     return this.inner.count(table);
   }
 
+  refresh(): void {
+    this.inner.refresh();
+  }
+
   close(): Promise<void> {
     return this.inner.close();
   }
