@@ -63,6 +63,7 @@ export async function ensureBuilt() {
       "msgpackr",
       "pino",
       "nodemailer",
+      "fs-native-extensions",
     ],
     banner: { js: 'import { createRequire as __cr } from "node:module"; const require = __cr(import.meta.url);' },
   });

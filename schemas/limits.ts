@@ -243,6 +243,10 @@ export const limits = {
   store_ballast_bytes: 32 * 1024 * 1024,
   /** Given back when a start finds less than this: a start writes a few pages. */
   store_start_reserve_bytes: 4 * 1024 * 1024,
+  /** How long a server that only reads may go on after its data folder was taken over, removed or replaced. */
+  data_folder_check_ms: 1000,
+  /** Organizations that are looked at in one go; the others follow right after. */
+  data_folder_checks_per_pass: 100,
 
   // Changes of messages
   /** Kept and shown of a message's earlier forms, a topic's earlier names, the moves of a message; older ones go. */

@@ -1,6 +1,6 @@
 /** The command line for what is done beside the running server: realms, people, copies, checks. */
 import { randomBytes } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command as Program } from "commander";
 import { command } from "../actors/commands.ts";
@@ -19,9 +19,9 @@ import { listen } from "./listen.ts";
 import { systemClock } from "./runtime/clock.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
 import { Realm } from "./runtime/realm.ts";
-import { realmFolder } from "./runtime/realm-host.ts";
-import { backupFolder, checkFolder, restoreFolder } from "./store/backup.ts";
-import { flushFoldersTo, flushTree } from "./store/folders.ts";
+import { backupFolder, checkFolder } from "./store/backup.ts";
+import { realmFolder } from "./store/realm-folders.ts";
+import { restoreBackup } from "./store/restore.ts";
 import { RootStore } from "./store/root.ts";
 import { searchStateKey, startedAnew, stateOf } from "./store/search-index.ts";
 import { readZuliprc, writeZuliprc } from "./zuliprc.ts";
@@ -86,21 +86,6 @@ program
     });
   });
 
-/**
- * The folder itself may be a mount point: only its entries move. The root comes last, when the rest is on disk: without it, there
- * is no store.
- */
-async function moveInto(draft: string, target: string): Promise<void> {
-  mkdirSync(target, { recursive: true, mode: 0o700 });
-  const copy = (name: string) => cpSync(join(draft, name), join(target, name), { recursive: true });
-  for (const name of readdirSync(draft)) if (name !== "root") copy(name);
-  await flushTree(target);
-  copy("root");
-  await flushTree(join(target, "root"));
-  flushFoldersTo(target);
-  rmSync(draft, { recursive: true, force: true });
-}
-
 /** As Host headers are compared: lower case, without port (D4). */
 function normalHost(host: string): string {
   const normal = host.toLowerCase().replace(/:\d+$/, "");
@@ -136,7 +121,7 @@ function withRealm<T>(label: string, work: (realm: Realm) => Promise<T>): Promis
     const entry = root.realms().find((candidate) => candidate.label === label);
     if (entry === undefined) fail(`there is no realm ${JSON.stringify(label)}`);
     const folder = realmFolder(dataDir(), entry.id);
-    const realm = new Realm({ folder, clock: systemClock, alarm, acceptsWrites: () => true });
+    const realm = new Realm({ folder, clock: systemClock, alarm, acceptsWrites: () => true, owner: root.token });
     try {
       return await work(realm);
     } finally {
@@ -275,26 +260,7 @@ program
   .description("put a backup into an empty DATA_DIR; event queues of before are void (a new epoch)")
   .argument("<folder>", "a folder that `backup` made")
   .action(async (folder: string) => {
-    if (existsSync(dataDir()) && readdirSync(dataDir()).length > 0) fail(`${dataDir()} is not empty`);
-    if (!existsSync(join(resolve(folder), "root", "data.mdb"))) fail(`${folder} is no backup`);
-    // Beside it first: a restore that fails leaves nothing behind.
-    const draft = `${dataDir()}.restoring`;
-    rmSync(draft, { recursive: true, force: true });
-    mkdirSync(draft, { recursive: true, mode: 0o700 });
-    cpSync(resolve(folder), draft, { recursive: true });
-    const root = RootStore.open(draft);
-    try {
-      if (root.realms().length === 0) throw new Error(`${folder} holds no organization`);
-      // The owner in the copy is the process that ran on the original.
-      root.unlock();
-      await restoreFolder(root, draft);
-    } catch (error) {
-      await root.close();
-      rmSync(draft, { recursive: true, force: true });
-      throw error;
-    }
-    await root.close();
-    await moveInto(draft, dataDir());
+    await restoreBackup(resolve(folder), dataDir());
     say(`restored to ${dataDir()}`);
   });
 

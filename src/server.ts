@@ -35,6 +35,7 @@ import { Hub } from "./realtime/hub.ts";
 import { SocketServer } from "./realtime/socket-server.ts";
 import { ByteBudget } from "./runtime/byte-budget.ts";
 import { type Clock, systemClock } from "./runtime/clock.ts";
+import { watchData } from "./runtime/data-watch.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
 import { ignoreForwarded, readForwarded } from "./runtime/forwarded.ts";
 import { guardedClock } from "./runtime/guarded-clock.ts";
@@ -43,7 +44,8 @@ import { RealmHost } from "./runtime/realm-host.ts";
 import { SearchIndexer, type SearchTerms } from "./runtime/search-indexer.ts";
 import { UnsentBytes } from "./runtime/unsent-bytes.ts";
 import { DiskSpace } from "./store/disk-space.ts";
-import { type RealmEntry, RootStore } from "./store/root.ts";
+import { openDataFolder } from "./store/open-data-folder.ts";
+import type { RealmEntry, RootStore } from "./store/root.ts";
 import { followAddress, readZuliprc, writeZuliprc } from "./zuliprc.ts";
 
 const searchTerms: SearchTerms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
@@ -75,11 +77,11 @@ export interface RunningServer {
 export interface ServerTools {
   readonly log: Log;
   readonly clock?: Clock;
-  /** The end of the process when a commit failed (M5). Must not return. */
+  /** The end of the process when a commit failed (M5), or when its data folder is not its own any more. Must not return. */
   readonly die: (error: unknown) => never;
 }
 
-/** @throws BadConfig, DataFolderInUse, DamagedData, StoreTooNew, PortInUse, DiskFull: each with one clear line */
+/** @throws BadConfig, DataFolderInUse, DataFolderDamaged, DamagedData, StoreTooNew, PortInUse, DiskFull: each with one clear line */
 export async function startServer(config: Config, tools: ServerTools): Promise<RunningServer> {
   const clock = tools.clock ?? systemClock;
   const dataDir = resolve(config.dataDir);
@@ -95,7 +97,8 @@ export async function startServer(config: Config, tools: ServerTools): Promise<R
   // LMDB's lock is written through memory: where there is no room for a new one, the process would be ended by a signal.
   if (space.isFull && !existsSync(join(dataDir, "root", "lock.mdb"))) throw noRoom();
   try {
-    return await serveFrom(RootStore.open(dataDir), config, tools, { app, clock, dataDir, space, hubs });
+    const root = await openDataFolder(dataDir, (message) => tools.log.warn(message));
+    return await serveFrom(root, config, tools, { app, clock, dataDir, space, hubs });
   } catch (error) {
     throw space.isFull && isOfStore(error) ? noRoom() : error;
   }
@@ -103,7 +106,6 @@ export async function startServer(config: Config, tools: ServerTools): Promise<R
 
 async function serveFrom(root: RootStore, config: Config, tools: ServerTools, ground: Ground): Promise<RunningServer> {
   try {
-    root.lock();
     return await serve(config, tools, { ...ground, root });
   } catch (error) {
     await root.close();
@@ -181,16 +183,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
   };
   const zuliprc = join(dataDir, "zuliprc");
   if (root.realms().length === 0) await foundFirst(config, { ...foundation, alarm }, zuliprc);
-  const { smtpServer, mailSender: sender } = config;
-  const transport = smtpServer === null ? outboxTransport(join(dataDir, "outbox")) : smtpTransport(smtpServer);
-  const postOffice = new PostOffice({ transport, sender, clock, log });
-  const webhooks = new WebhookDispatch({
-    clock,
-    log,
-    mayBePrivate: config.webhooksMayBePrivate,
-    requestOf: webhookRequest,
-    compose: composeMessage,
-  });
+  const { postOffice, webhooks } = createOutbound(config, { clock, dataDir, log });
   const startedAt = clock.now();
   let { port } = config;
   const entries = new Map<Realm, RealmEntry>();
@@ -199,6 +192,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
   const host = new RealmHost({
     dataDir,
     root,
+    owner: root.token,
     clock,
     alarm,
     acceptsWrites: () => space.acceptsWrites(),
@@ -217,6 +211,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
   });
   const hubOf = (realm: Realm): Hub => hubs.get(realm) as Hub;
   host.openDue();
+  const endWatch = watchData(clock, () => [root, ...host.openRealms], tools.die);
 
   const { http, sockets } = createDoors(config, {
     app: foundation.app,
@@ -229,6 +224,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
   });
   const listened = await http.listen(config.host, config.port);
   if (listened === null) {
+    endWatch();
     await host.close();
     throw new PortInUse(`port ${config.port} on ${config.host} cannot be had: is something else listening there?`);
   }
@@ -250,6 +246,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
       await sockets.drain();
       await atMost(clock, drainMs, quiet);
       await delivered;
+      endWatch();
       await host.close();
       http.close();
       root.unlock();
@@ -258,7 +255,27 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
   };
 }
 
-/** What clients are told that outlive a restart (OpenAPI, `restart` events). */
+interface OutboundTools {
+  readonly clock: Clock;
+  readonly dataDir: string;
+  readonly log: Log;
+}
+
+/** Mails and webhooks; each organization's couriers hand their work to these. */
+function createOutbound(config: Config, { clock, dataDir, log }: OutboundTools) {
+  const { smtpServer, mailSender: sender } = config;
+  const transport = smtpServer === null ? outboxTransport(join(dataDir, "outbox")) : smtpTransport(smtpServer);
+  const webhooks = new WebhookDispatch({
+    clock,
+    log,
+    mayBePrivate: config.webhooksMayBePrivate,
+    requestOf: webhookRequest,
+    compose: composeMessage,
+  });
+  return { postOffice: new PostOffice({ transport, sender, clock, log }), webhooks };
+}
+
+/** The body of the `restart` event that clients get whose queue outlived a restart. */
 function restartBody(startedAt: number) {
   return {
     zulip_version: serverVersion,

@@ -3,10 +3,13 @@
  * (cli create-realm) are found when an unknown name is asked for.
  */
 import { statSync } from "node:fs";
-import { join } from "node:path";
 import { limits } from "../../schemas/limits.ts";
 import { type DamagedData, damageIn } from "../store/damage.ts";
+import { dataFile } from "../store/data-file.ts";
 import type { Extent } from "../store/lmdb-check.ts";
+import { requireData } from "../store/open-data-folder.ts";
+import { realmFolder } from "../store/realm-folders.ts";
+import { keepIdentity } from "../store/realm-identity.ts";
 import type { RealmEntry, RootStore } from "../store/root.ts";
 import type { Clock } from "./clock.ts";
 import type { Alarm } from "./dispatcher.ts";
@@ -15,12 +18,16 @@ import { Realm } from "./realm.ts";
 export interface RealmHostOptions {
   readonly dataDir: string;
   readonly root: Pick<RootStore, "realms" | "putRealm" | "revision">;
+  /** Who may write (fence.ts); null: nobody else can be there, as in tests. */
+  readonly owner?: string | null;
   readonly clock: Clock;
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;
   /** A realm was opened: wire what serves it. */
   readonly onOpen: (realm: Realm, entry: RealmEntry) => void;
 }
+
+export { realmFolder };
 
 export class RealmHost {
   readonly #options: RealmHostOptions;
@@ -91,6 +98,7 @@ export class RealmHost {
   }
 
   #openWhole(entry: RealmEntry): Realm {
+    requireData(this.#options.dataDir, entry.id);
     const folder = realmFolder(this.#options.dataDir, entry.id);
     // It was not closed, or has work: in both cases nobody waits for it, and a crash may have had a cause.
     const extent = this.#isStarting ? extentAtStart(folder, entry.dueHint === 0) : "skeleton";
@@ -103,7 +111,9 @@ export class RealmHost {
       clock: this.#options.clock,
       alarm: { ...alarm, warn: (line) => alarm.warn(`${name}: ${line}`) },
       acceptsWrites: this.#options.acceptsWrites,
+      owner: this.#options.owner ?? null,
     });
+    if (this.#options.acceptsWrites()) keepIdentity(realm.environment, entry);
     this.#open.set(entry.id, realm);
     this.#options.onOpen(realm, entry);
     return realm;
@@ -164,10 +174,6 @@ function isName(host: string): boolean {
 /** A large file is read in whole only where there may be a reason: 100,000 pages take about a second. */
 function extentAtStart(folder: string, mayHaveCrashed: boolean): Extent {
   if (mayHaveCrashed) return "whole";
-  const file = statSync(join(folder, "data.mdb"), { throwIfNoEntry: false });
+  const file = statSync(dataFile(folder), { throwIfNoEntry: false });
   return (file?.size ?? 0) <= limits.store_checked_at_start_bytes_max ? "whole" : "skeleton";
-}
-
-export function realmFolder(dataDir: string, id: number): string {
-  return join(dataDir, "realms", String(id));
 }

@@ -7,10 +7,11 @@ import type { View } from "../domain/view.ts";
 import { hasTooManyLetters, pruneLetters } from "../store/dead-letters.ts";
 import { type Environment, openEnvironment } from "../store/environment.ts";
 import { EventLog } from "../store/event-log.ts";
+import { fenced } from "../store/fence.ts";
 import { areFilesHeld } from "../store/file-hold.ts";
 import { FileStore, filesFolder } from "../store/files.ts";
 import type { Extent } from "../store/lmdb-check.ts";
-import { migrateEnvironment, refuseWithoutHead, storeVersion } from "../store/migrations.ts";
+import { migrateEnvironment, refuseWithoutHead, rejectNewer, storeVersion } from "../store/migrations.ts";
 import { RealmProjections } from "../store/projections/realm-projections.ts";
 import { watchActivity } from "./activity-watch.ts";
 import type { Clock } from "./clock.ts";
@@ -26,6 +27,8 @@ export interface RealmOptions {
   readonly openStore?: (folder: string, extent?: Extent) => Environment;
   /** How much of the file is checked before it is opened. */
   readonly extent?: Extent;
+  /** The token of the process that owns the data folder: from here on, no other writes to this realm. */
+  readonly owner?: string | null;
 }
 
 const upkeepMs = 60_000;
@@ -40,15 +43,18 @@ export class Realm {
   /** Part of every queue id; a restored backup begins a new one (E1). */
   readonly epoch: string;
   #isClosed = false;
+  readonly #assertOwned: () => void;
 
   /** @throws Error when the store is newer than the program or damaged */
   constructor(options: RealmOptions) {
-    this.environment = (options.openStore ?? openEnvironment)(options.folder, options.extent);
+    const store = (options.openStore ?? openEnvironment)(options.folder, options.extent);
     try {
+      rejectNewer(store);
+      [this.environment, this.#assertOwned] = owned(store, options);
       this.epoch = this.#prepare();
       this.projections = RealmProjections.rebuild(this.environment);
     } catch (error) {
-      void this.environment.close();
+      void store.close();
       throw error;
     }
     this.files = new FileStore({
@@ -72,8 +78,18 @@ export class Realm {
     this.files.sweep(() => this.#claimed()).catch((error: unknown) => options.alarm.bug(error, null));
   }
 
-  /** Which files rows claim at this moment. */
+  /** @throws OwnershipLost when another process took over, or the files were replaced */
+  assertOwned(): void {
+    this.#assertOwned();
+    this.files.assertInPlace();
+  }
+
+  /**
+   * Which files rows claim at this moment. Files that were listed before belong to this process or to earlier owners: a later
+   * owner writes none before it has taken over.
+   */
   #claimed(): { has(name: string): boolean } {
+    this.#assertOwned();
     const ofRealm: RowOf<"realmPictures">[] = [];
     this.environment.each("realmPictures", (row) => ofRealm.push(row));
     const pictures = claimedFiles(this.view.users.all(), this.view.realmEmoji.all(), ofRealm);
@@ -149,4 +165,11 @@ export class Realm {
     await this.environment.close();
     return dueHint;
   }
+}
+
+/** The store that this realm writes to, and whether it still may. */
+function owned(store: Environment, { folder, owner }: RealmOptions): [Environment, () => void] {
+  if (owner === undefined || owner === null) return [store, () => undefined];
+  const environment = fenced(store, folder, owner);
+  return [environment, () => environment.assertOwned()];
 }

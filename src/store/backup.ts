@@ -6,16 +6,15 @@ import { dirname, join } from "node:path";
 import { avatarFiles, emojiFiles, realmPictureFile, uploadName } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
 import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
+import { dataFile } from "./data-file.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
 import { holdFiles } from "./file-hold.ts";
 import { filesFolder, listFiles } from "./files.ts";
 import { flushFoldersTo, flushTree } from "./folders.ts";
 import { refuseWithoutHead } from "./migrations.ts";
+import { realmFolder } from "./realm-folders.ts";
+import { keepIdentity } from "./realm-identity.ts";
 import type { RealmEntry, RootStore } from "./root.ts";
-
-function folderOf(dataDir: string, id: number): string {
-  return join(dataDir, "realms", String(id));
-}
 
 /**
  * The root is copied first: realms only come, so the copy names none whose folder is not copied after it. Each realm is of one moment.
@@ -25,7 +24,7 @@ function folderOf(dataDir: string, id: number): string {
 export async function backupFolder(root: RootStore, dataDir: string, target: string): Promise<string[]> {
   mkdirSync(join(target, "root"), { recursive: true, mode: 0o700 });
   await root.backup(join(target, "root"));
-  for (const { id } of root.realms()) await backupRealm(folderOf(dataDir, id), folderOf(target, id));
+  for (const { id } of root.realms()) await backupRealm(realmFolder(dataDir, id), realmFolder(target, id));
   for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith("zuliprc"))) {
     copyFileSync(join(dataDir, name), join(target, name));
   }
@@ -33,7 +32,7 @@ export async function backupFolder(root: RootStore, dataDir: string, target: str
   flushFoldersTo(target);
   const problems = await checkRealms(root.realms(), target);
   // Of this check alone: a copy is at rest.
-  for (const { id } of root.realms()) rmSync(join(folderOf(target, id), "lock.mdb"), { force: true });
+  for (const { id } of root.realms()) rmSync(join(realmFolder(target, id), "lock.mdb"), { force: true });
   return problems;
 }
 
@@ -90,14 +89,16 @@ async function isIntact(path: string, size: number, sha256: string | null): Prom
 }
 
 export async function restoreFolder(root: RootStore, dataDir: string): Promise<void> {
-  for (const { id } of root.realms()) {
-    if (!existsSync(folderOf(dataDir, id))) throw new Error(`the backup lacks realm ${id}`);
-    const environment = openEnvironment(folderOf(dataDir, id), "whole");
+  for (const entry of root.realms()) {
+    const folder = realmFolder(dataDir, entry.id);
+    if (!existsSync(dataFile(folder))) throw new Error(`the backup lacks realm ${entry.id}`);
+    const environment = openEnvironment(folder, "whole");
     environment.transaction(() => {
       environment.put("meta", "epoch", { value: randomBytes(6).toString("hex") });
       for (const key of environment.keys("queues", { limit: Number.MAX_SAFE_INTEGER }))
         environment.remove("queues", key);
     });
+    keepIdentity(environment, entry);
     await environment.close();
   }
 }
@@ -112,7 +113,7 @@ async function checkRealms(realms: readonly RealmEntry[], dataDir: string): Prom
   for (const { id } of realms) {
     const report = (problem: string) => problems.push(`realm ${id}: ${problem}`);
     try {
-      await checkRealm(folderOf(dataDir, id), report);
+      await checkRealm(realmFolder(dataDir, id), report);
     } catch (error) {
       // Nothing more can be read of it.
       report(error instanceof Error ? error.message : String(error));

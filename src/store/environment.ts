@@ -75,6 +75,8 @@ export interface Environment {
   count(table: TableName): number;
   /** Reads every row of a table. @param report is told of each that is damaged */
   verify(table: TableName, report: (error: unknown) => void): void;
+  /** Reads from here on see what other processes have committed by now. */
+  refresh(): void;
   close(): Promise<void>;
 }
 
@@ -249,15 +251,8 @@ export function openEnvironment(folder: string, extent: Extent = "skeleton"): En
       // Kept by LMDB itself; counting keys would cost a walk.
       return (database(table).getStats() as { entryCount: number }).entryCount;
     },
-    verify(table, report) {
-      for (const { key, value } of database(table).getRange({})) {
-        try {
-          reader.read(table, key, value);
-        } catch (error) {
-          report(error);
-        }
-      }
-    },
+    verify: (table, report) => reader.verify(table, database(table).getRange({}), report),
+    refresh: () => root.resetReadTxn(),
     close: () => root.close(),
   };
 }

@@ -3,11 +3,13 @@
  * that claims it. What nobody claims, after a crash in between, is swept when the realm opens. Names are random: a file is
  * written once, never changed. Nobody else reads the folder.
  */
+import { existsSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileNameShape } from "../../schemas/files.ts";
 import { FileDraft, isNoRoom } from "./file-draft.ts";
 import { flushFolder } from "./folders.ts";
+import { Place } from "./place.ts";
 
 export interface NewFile {
   /** As `fileNameShape` has it: folder and name. */
@@ -48,16 +50,28 @@ export class FileStore {
   readonly #heldBack = new Set<string>();
   readonly #made = new Set<string>();
   #bytes = 0;
+  /** Of the folder; null: there is none yet. */
+  #place: Place | null = null;
   /** What comes and goes while a sweep counts; null: all that is there has been counted. */
   #tally: Tally | null = null;
 
   constructor(options: FileStoreOptions) {
     this.#options = options;
+    this.#seePlace();
+  }
+
+  #seePlace(): void {
+    if (this.#place === null && existsSync(this.#options.folder)) this.#place = new Place(this.#options.folder);
   }
 
   /** Bytes of all files, for the quota: an estimate, complete when the sweep after opening is done. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** @throws OwnershipLost when the folder was removed or replaced */
+  assertInPlace(): void {
+    this.#place?.verify();
   }
 
   get acceptsWrites(): boolean {
@@ -138,6 +152,7 @@ export class FileStore {
   async #makeFolder(folder: string): Promise<void> {
     if (this.#made.has(folder)) return;
     await mkdir(join(this.#options.folder, folder), { recursive: true, mode: 0o700 });
+    this.#seePlace();
     await flushFolder(this.#options.folder);
     await flushFolder(dirname(this.#options.folder));
     this.#made.add(folder);

@@ -187,6 +187,15 @@ function endQueues(environment: Environment): void {
   for (const key of keys) environment.remove("queues", key);
 }
 
+/** Before anything is written. @throws StoreTooNew */
+export function rejectNewer(environment: Environment): void {
+  const version = environment.get("meta", "version")?.value as number | undefined;
+  if (version === undefined || version <= storeVersion) return;
+  throw new StoreTooNew(
+    `an organization's data has version ${version}, this program knows ${storeVersion}: use the newer program`,
+  );
+}
+
 /**
  * What says how old a store is, and what it counts, cannot be missing where rows are: a new realm has its version before its
  * counters, and ids would begin anew without either. @throws DamagedData
@@ -202,13 +211,8 @@ export function refuseWithoutHead(environment: Environment): void {
 /** The last version whose steps are made inside one transaction; sealing all rows takes many. */
 const lastUnsealed = sealedSince - 1;
 
-/** Makes an environment of `version` one of today's. After a crash it goes on where it was. @throws StoreTooNew; Error when a step is missing */
+/** Makes an environment of `version` one of today's. After a crash it goes on where it was. @throws Error when a step is missing */
 export function migrateEnvironment(environment: Environment, version: number): void {
-  if (version > storeVersion) {
-    throw new StoreTooNew(
-      `an organization's data has version ${version}, this program knows ${storeVersion}: use the newer program`,
-    );
-  }
   if (version < lastUnsealed) {
     environment.transaction(() => {
       for (let at = version; at < lastUnsealed; at++) {

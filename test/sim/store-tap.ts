@@ -77,6 +77,10 @@ export class StoreTap implements Environment {
     this.inner.verify(table, report);
   }
 
+  refresh(): void {
+    this.inner.refresh();
+  }
+
   close(): Promise<void> {
     return this.inner.close();
   }

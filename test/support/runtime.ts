@@ -67,6 +67,8 @@ export interface OpenOptions {
   readonly clock?: ManualClock;
   readonly acceptsWrites?: () => boolean;
   readonly sink?: EventSink;
+  /** The token of the process that owns the folder. */
+  readonly owner?: string;
 }
 
 /** One opened realm. It is abandoned at the end of the test, as by a crash, unless the test closes it. */
@@ -94,6 +96,7 @@ export class OpenRealm {
         warn: (line) => this.warnings.push(line),
       },
       acceptsWrites: options.acceptsWrites ?? (() => true),
+      owner: options.owner ?? null,
     });
     this.realm.dispatcher.attach(options.sink ?? this.recorder);
     t.teardown(async () => {
