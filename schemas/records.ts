@@ -73,6 +73,7 @@ import type { WebhookDeliveryRecord, WebhookReportRecord } from "./records/webho
 
 export type * from "./records/attachments.ts";
 export type * from "./records/conversations.ts";
+export { type CounterName, counterNames } from "./records/counters.ts";
 export type * from "./records/invites.ts";
 export type * from "./records/people.ts";
 export type * from "./records/places.ts";
@@ -362,40 +363,3 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   ],
   reminders: ["id", "userId", "messageId", "note", "content", "rendered", "dueAt", "timer"],
 };
-
-/** Counters of a realm: ids follow decisions (M4). `position` is leased ahead (E1), the others are exact. */
-export const counterNames = [
-  "message",
-  "user",
-  "channel",
-  "recipient",
-  "group",
-  "queue",
-  "sequence",
-  "boot",
-  "profileField",
-  "savedSnippet",
-  "draft",
-  "emoji",
-  "mail",
-  "webhook",
-  "channelFolder",
-  "linkifier",
-  "playground",
-  "invitation",
-  /** Milliseconds: until when it was told whose waiting period is over. */
-  "waitingPeriodsEnded",
-  /** Milliseconds: until when it was told which channels are not recently active any more. */
-  "inactivityTold",
-  "move",
-  "readMark",
-  "scheduledMessage",
-  "reminder",
-  "attachment",
-  /** Of all attachments together; it falls, too. */
-  "attachmentBytes",
-  "submessage",
-  "realmDomain",
-  "device",
-] as const;
-export type CounterName = (typeof counterNames)[number];

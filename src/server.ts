@@ -7,23 +7,16 @@ import { lookup } from "node:dns/promises";
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
-import { refuse } from "../schemas/errors.ts";
-import { limits } from "../schemas/limits.ts";
 import { featureLevel, serverVersion } from "../schemas/server.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { composeMessage } from "./domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
-import { createFaultLog, type FaultLog } from "./fault-log.ts";
+import { createFaultLog } from "./fault-log.ts";
 import { foundRealm } from "./founding.ts";
-import { authenticate, type Credentials, refuseWriteOnly, verifyKey } from "./http/authentication.ts";
-import { clientName } from "./http/client-name.ts";
-import { Passwords } from "./http/passwords.ts";
-import { createPerformer } from "./http/performer.ts";
-import { countFailedKey, personName, RateLimits } from "./http/rate-limits.ts";
-import { createApp, HttpServer, type TlsOptions, type WebApp } from "./http/server.ts";
+import { verifyKey } from "./http/authentication.ts";
+import { createApp, type WebApp } from "./http/server.ts";
 import type { Log } from "./log.ts";
 import { siteOf } from "./mail-config.ts";
-import { createOperations } from "./operations.ts";
 import { Courier } from "./outbound/mail/courier.ts";
 import { outboxTransport } from "./outbound/mail/outbox.ts";
 import { PostOffice } from "./outbound/mail/post-office.ts";
@@ -32,20 +25,17 @@ import { WebhookCourier } from "./outbound/webhooks/courier.ts";
 import { WebhookDispatch } from "./outbound/webhooks/dispatch.ts";
 import { webhookRequest } from "./queries/webhooks.ts";
 import { Hub } from "./realtime/hub.ts";
-import { SocketServer } from "./realtime/socket-server.ts";
-import { ByteBudget } from "./runtime/byte-budget.ts";
 import { type Clock, systemClock } from "./runtime/clock.ts";
 import { watchData } from "./runtime/data-watch.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
-import { ignoreForwarded, readForwarded } from "./runtime/forwarded.ts";
 import { guardedClock } from "./runtime/guarded-clock.ts";
 import type { Realm } from "./runtime/realm.ts";
 import { RealmHost } from "./runtime/realm-host.ts";
 import { SearchIndexer, type SearchTerms } from "./runtime/search-indexer.ts";
-import { UnsentBytes } from "./runtime/unsent-bytes.ts";
 import { DiskSpace } from "./store/disk-space.ts";
 import { openDataFolder } from "./store/open-data-folder.ts";
 import type { RealmEntry, RootStore } from "./store/root.ts";
+import { createTransports, tlsOf } from "./transports.ts";
 import { followAddress, readZuliprc, writeZuliprc } from "./zuliprc.ts";
 
 const searchTerms: SearchTerms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
@@ -213,7 +203,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
   host.openDue();
   const endWatch = watchData(clock, () => [root, ...host.openRealms], tools.die);
 
-  const { http, sockets } = createDoors(config, {
+  const { http, sockets } = createTransports(config, {
     app: foundation.app,
     clock,
     faults,
@@ -328,87 +318,6 @@ async function foundFirst(config: Config, tools: Foundation & { alarm: Alarm }, 
   await foundRealm({ label: "", hosts: [], name: realmName, ownerEmail, ownerPassword }, tools, (key) => {
     writeZuliprc(zuliprc, { email: ownerEmail, key, site: siteUrl(config, config.port) });
   });
-}
-
-interface DoorTools {
-  readonly app: WebApp;
-  readonly clock: Clock;
-  readonly faults: FaultLog;
-  readonly host: RealmHost;
-  readonly hubOf: (realm: Realm) => Hub;
-  /** When this process began to serve; milliseconds. */
-  readonly startedAt: number;
-  readonly siteOf: (realm: Realm) => string;
-}
-
-function tlsOf(config: Config): TlsOptions | null {
-  const { tlsKeyFile: keyFile, tlsCertFile: certFile } = config;
-  return keyFile === null || certFile === null ? null : { keyFile, certFile };
-}
-
-/** HTTP and WebSocket on one uWS app, carrying calls to the same operations. */
-function createDoors(config: Config, { app, clock, faults, host, hubOf, startedAt, siteOf }: DoorTools) {
-  const rates = new RateLimits(config.rates, () => clock.monotonic());
-  const passwords = new Passwords();
-  const { bindings, pages, fileBytesMax } = createOperations(config, { passwords, rates, hubOf, siteOf, startedAt });
-  const reportBug = (error: unknown, what: string) => faults(error, { what }, "a handler threw");
-  const unsent = new UnsentBytes({
-    bytesMax: limits.unsent_bytes_max,
-    shareBytesMax: limits.unsent_bytes_per_person_max,
-    keptMsMin: limits.unsent_kept_ms_min,
-    monotonic: () => clock.monotonic(),
-  });
-  const inFlight = new ByteBudget(limits.requests_in_flight_bytes_max, limits.requests_in_flight_bytes_per_sender_max);
-  const performer = createPerformer({
-    bindings,
-    rates,
-    reportBug,
-    clock,
-    fileBytesMax,
-    unsent,
-  });
-  const isSecure = tlsOf(config) !== null;
-  const realmOf = (name: string) => host.realmOf(name);
-  const forwarded = config.trustsProxy ? readForwarded : ignoreForwarded;
-  const http = new HttpServer({
-    app,
-    performer,
-    pages,
-    realmOf,
-    isSecure,
-    readForwarded: forwarded,
-    viewerOf(realm, header, address) {
-      const credentials = countFailedKey(rates, authenticate(realm.view, header), address);
-      return "caller" in credentials ? credentials.caller : null;
-    },
-    clock,
-    unsent,
-    inFlight,
-    reportBug,
-  });
-  const admit = (credentials: Credentials, address: string) =>
-    refuseWriteOnly(credentials) ?? countFailedKey(rates, credentials, address);
-  const sockets = new SocketServer({
-    realmOf,
-    hubOf,
-    perform: performer.perform,
-    authenticate: (realm, header, address) => admit(authenticate(realm.view, header), address),
-    verifyKey: (realm, { email, key }, address) => admit(verifyKey(realm.view, email, key), address),
-    limitFrame(realm, userId) {
-      const state = rates.take("api", personName(realm.epoch, userId));
-      return state === null || state.retryAfterS === 0 ? null : refuse.rateLimitHit(state.retryAfterS);
-    },
-    clientName,
-    isSecure,
-    readForwarded: forwarded,
-    heartbeatS: config.socketHeartbeatS,
-    clock,
-    unsent,
-    inFlight,
-    reportBug,
-  });
-  sockets.mount(app);
-  return { http, sockets };
 }
 
 /** Whether a folder holds a store already: the CLI asks before it makes one. */

@@ -1,4 +1,4 @@
-/** Storage of bots: PUT, GET and DELETE /bot_storage (issue 9, C22; public API as its bots use it). */
+/** Storage of bots: PUT, GET and DELETE /bot_storage (public API as its bots use it). */
 import { createHash } from "node:crypto";
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";

@@ -1,5 +1,5 @@
 /**
- * Operations that stand alone (issue 9, C21; OpenAPI): a test of the welcome message, a channel's mail address, calls of
+ * Operations that stand alone (OpenAPI): a test of the welcome message, a channel's mail address, calls of
  * BigBlueButton's, keys without a password while developing, somebody's channels, a further key for a bot.
  */
 import t from "tap";

@@ -1,8 +1,9 @@
-/** GET /health, outside the API (issue 9, C22; public server): an answer for monitors, and what it says while changes are refused. */
+/** GET /health, outside the API (public API): an answer for monitors, and what it says while changes are refused. */
 import t from "tap";
 import { setRealmSettings } from "../support/conversation.ts";
 import { exchange } from "../support/http.ts";
 import { fetchPage } from "../support/pictures.ts";
+import { startClockedServer } from "../support/realtime-clock.ts";
 import { startTestServer } from "../support/server.ts";
 
 const server = await startTestServer(t);
@@ -32,7 +33,9 @@ t.test("[D1] other methods and other paths", async (t) => {
 });
 
 t.test("[M5] while changes are refused it says so with 503, as every change does", async (t) => {
-  const full = await startTestServer(t, { environment: { STORE_BYTES_MAX: "1" } });
+  const { server: full, clock } = await startClockedServer(t, { environment: { STORE_BYTES_MAX: "1" } });
+  // The stores are measured once a second.
+  clock.advance(1001);
   const answer = await health(full.url);
   t.equal(answer.status, 503);
   t.match(answer.body, { result: "error", code: "STORE_REFUSES_WRITES" });

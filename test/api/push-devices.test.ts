@@ -1,4 +1,4 @@
-/** Devices that want notifications: tokens, tests, and what is answered without a push service (issue 9, C21; OpenAPI, mobile). */
+/** Devices that want notifications: tokens, tests, and what is answered without a push service (OpenAPI, mobile). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import type { Client } from "../support/client.ts";

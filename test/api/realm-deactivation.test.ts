@@ -1,4 +1,4 @@
-/** POST /realm/deactivate (issue 9, C22; D1, D2; realtime.md, close codes): nobody is let in, until `cli reactivate-realm`. */
+/** POST /realm/deactivate (D1, D2; realtime.md, close codes): nobody is let in, until `cli reactivate-realm`. */
 import { join } from "node:path";
 import t from "tap";
 import { roles } from "../../schemas/types.ts";

@@ -1,4 +1,4 @@
-/** Domains of an organization: /realm/domains and what emails_restricted_to_domains means (issue 9, C22; OpenAPI, realm_domains). */
+/** Domains of an organization: /realm/domains and what emails_restricted_to_domains means (OpenAPI, realm_domains). */
 import t from "tap";
 import { command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";

@@ -1,4 +1,4 @@
-/** The organization's icon and logos: GET, POST and DELETE /realm/icon and /realm/logo (issue 9, C22; OpenAPI, `realm` events). */
+/** The organization's icon and logos: GET, POST and DELETE /realm/icon and /realm/logo (OpenAPI, `realm` events). */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";

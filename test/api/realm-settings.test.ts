@@ -217,7 +217,7 @@ t.test("[OpenAPI register-queue] the section `realm` has every field, of the rig
     realm_password_auth_enabled: true,
     realm_push_notifications_enabled: false,
     realm_push_notifications_enabled_end_timestamp: null,
-    realm_upload_quota_mib: null,
+    realm_upload_quota_mib: 10_240,
     realm_plan_type: 1,
     zulip_plan_is_not_limited: true,
     upgrade_text_for_wide_organization_logo: "",

@@ -1,4 +1,4 @@
-/** Polls and to-do lists: POST /submessage, and messages that begin with /poll or /todo (issue 9, C22; OpenAPI, submessage event). */
+/** Polls and to-do lists: POST /submessage, and messages that begin with /poll or /todo (OpenAPI, submessage event). */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";

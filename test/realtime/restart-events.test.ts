@@ -1,4 +1,4 @@
-/** `restart` events (issue 9, C22; OpenAPI, /events): each queue that outlives a restart gets one, in order, and gets it again until it is acknowledged. */
+/** `restart` events (OpenAPI, /events): each queue that outlives a restart gets one, in order, and gets it again until it is acknowledged. */
 import t from "tap";
 import { featureLevel, serverVersion } from "../../schemas/server.ts";
 import { Client } from "../support/client.ts";
