@@ -60,6 +60,7 @@ export const commonErrors: readonly ErrorCode[] = [
   "BAD_REQUEST",
   "REQUEST_VARIABLE_MISSING",
   "UNAUTHORIZED",
+  "CSRF_FAILED",
   "INVALID_API_KEY",
   "USER_DEACTIVATED",
   "REALM_DEACTIVATED",

@@ -246,6 +246,8 @@ export const limits = {
   store_start_reserve_bytes: 4 * 1024 * 1024,
   /** How long a server that only reads may go on after its data folder was taken over, removed or replaced. */
   data_folder_check_ms: 1000,
+  /** How long a start waits for the lock of a process that was killed and has not ended yet. */
+  data_folder_lock_wait_ms: 2000,
   /** Organizations that are looked at in one go; the others follow right after. */
   data_folder_checks_per_pass: 100,
 

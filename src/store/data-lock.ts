@@ -45,6 +45,12 @@ function isVisible({ bootId, pidNamespace }: Owner): boolean {
   return bootId === currentBootId() && (pidNamespace ?? currentPidNamespace()) === currentPidNamespace();
 }
 
+/** Whether there is no such process here, or it was killed. Its threads may still be ending. */
+export function hasEnded(pid: number): boolean {
+  const stat = statOf(String(pid));
+  return stat === null ? !answersSignal(pid) : !stat.isAlive;
+}
+
 /** States of /proc/<pid>/stat of a process that has ended and waits for its parent (zombie, dead). */
 const endedStates = new Set(["Z", "X", "x"]);
 

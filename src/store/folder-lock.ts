@@ -5,6 +5,8 @@
  */
 import { closeSync, constants, ftruncateSync, openSync, readFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
+import { limits } from "../../schemas/limits.ts";
+import { hasEnded } from "./data-lock.ts";
 
 export class DataFolderInUse extends Error {
   override readonly name = "DataFolderInUse";
@@ -43,7 +45,7 @@ export class FolderLock {
     const path = lockFile(dataFolder);
     const file = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600);
     try {
-      const isHeld = tryLock(file, parts[part].offset);
+      const isHeld = tryPatiently(file, path, parts[part].offset);
       if (isHeld === false)
         throw new DataFolderInUse(parts[part].refusal(part === "serving" ? holder(path) : "another process"));
       if (part === "serving") noteHolder(file);
@@ -58,6 +60,20 @@ export class FolderLock {
     if (this.#file !== null) closeSync(this.#file);
     this.#file = null;
   }
+}
+
+const pauseMs = 10;
+
+/** A process that was killed keeps its lock until the last of its threads has ended: a start right after waits for that. */
+function tryPatiently(file: number, path: string, offset: number): boolean | null {
+  let isHeld = tryLock(file, offset);
+  for (let waitedMs = 0; isHeld === false && waitedMs < limits.data_folder_lock_wait_ms; waitedMs += pauseMs) {
+    const pid = holderPid(path);
+    if (pid === null || !hasEnded(pid)) break;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, pauseMs);
+    isHeld = tryLock(file, offset);
+  }
+  return isHeld;
 }
 
 /** null: the system has no such lock here. */
@@ -82,6 +98,12 @@ function noteHolder(file: number): void {
 }
 
 function holder(path: string): string {
+  const pid = holderPid(path);
+  return pid === null ? "another process" : `process ${pid}`;
+}
+
+/** null: it took no note. */
+function holderPid(path: string): number | null {
   const pid = readFileSync(path, "latin1").trim();
-  return /^\d+$/.test(pid) ? `process ${pid}` : "another process";
+  return /^\d+$/.test(pid) ? Number(pid) : null;
 }

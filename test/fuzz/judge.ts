@@ -10,8 +10,14 @@ import type { Input } from "./inputs.ts";
 const router = new Router(endpoints.map((endpoint) => ({ endpoint })));
 const results = new Map(endpoints.map((endpoint) => [endpoint.operationId, Compile(endpoint.okSchema)]));
 
-/** Of no operation: the path or the method means none. A body is counted before it is known whose it is. */
-const routingErrors: readonly ErrorCode[] = ["NOT_FOUND", "METHOD_NOT_ALLOWED", "BAD_REQUEST", "PAYLOAD_TOO_LARGE"];
+/** Of no operation: the path or the method means none. A body is counted, and its page looked at, before its route is known. */
+const routingErrors: readonly ErrorCode[] = [
+  "NOT_FOUND",
+  "METHOD_NOT_ALLOWED",
+  "BAD_REQUEST",
+  "PAYLOAD_TOO_LARGE",
+  "CSRF_FAILED",
+];
 
 /** 503 is the right answer of an operation that has a bound on what it does at a time (S3). */
 const bounded: ReadonlySet<string> = new Set([
