@@ -94,10 +94,21 @@ export class Audience {
     const former = this.#formerChannel(messageId, conversationId, writes);
     const here = channelId === null ? conversation.userIds : this.#members.get(channelId);
     const there = former === undefined ? [] : (this.#members.get(former ?? 0) ?? []);
-    const people = new Set([...(here ?? []), ...there]);
+    const people = new Set([...(here ?? []), ...there, ...this.#calledBots(message, channelId, writes)]);
     // Posted and moved in one turn: who was told of it by either place is told right, and nobody has to be.
     const owedTo = former === undefined ? people : new Set<number>();
     return { position: event.position, messageId, conversationId, channelId, userIds: people, owedTo };
+  }
+
+  /** Generic bots that are mentioned by name in a public channel get the message without a subscription. */
+  #calledBots({ id, rendered }: MessageRecord, channelId: number | null, writes: readonly Write[]): number[] {
+    const channel = channelId === null ? undefined : this.#row("channels", channelId, writes);
+    if (channel === undefined || channel.isPrivate) return [];
+    const named = this.#row("messageAttention", id, writes)?.calledBotIds ?? [];
+    return named.filter((userId) => {
+      const isGenericBot = this.#row("users", userId, writes)?.botType === 1;
+      return isGenericBot && rendered.includes(`data-user-id="${userId}"`);
+    });
   }
 
   /** Where it was posted, when it was moved in the same transaction. */
@@ -108,7 +119,7 @@ export class Audience {
   }
 
   /** As a transaction leaves it, or, where it removes it, as it was before or in it. */
-  #row<T extends "messages" | "conversations" | "channels">(
+  #row<T extends "messages" | "conversations" | "channels" | "messageAttention" | "users">(
     table: T,
     key: number,
     writes: readonly Write[],

@@ -66,7 +66,8 @@ export const listAppliers: Readonly<Record<string, Apply>> = {
   realm_domains: (state, event) => {
     const name = event.op === "remove" ? event.domain : event.realm_domain.domain;
     const others = state.realm_domains.filter(({ domain }: Json) => domain !== name);
-    state.realm_domains = event.op === "remove" ? others : [...others, event.realm_domain];
+    const known = event.op === "remove" ? others : [...others, event.realm_domain];
+    state.realm_domains = known.sort((one: Json, other: Json) => (one.domain < other.domain ? -1 : 1));
   },
   realm_emoji: whole("realm_emoji"),
   realm_linkifiers: whole("realm_linkifiers"),
