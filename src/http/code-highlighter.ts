@@ -37,6 +37,7 @@ function startThread(): Worker {
 
 export class CodeHighlighter {
   readonly #msMax: number;
+  readonly #startThread: () => Worker;
   readonly #waiting: Job[] = [];
   /** The last message of each writer that is not ready yet: the next one may not overtake it. */
   readonly #last = new Map<string, Promise<unknown>>();
@@ -46,8 +47,10 @@ export class CodeHighlighter {
   #cancelDeadline: (() => void) | null = null;
   #numbers = 0;
 
-  constructor(msMax: number = limits.code_highlight_ms_max) {
+  /** @param start makes the thread; throws where the system has none */
+  constructor(msMax: number = limits.code_highlight_ms_max, start: () => Worker = startThread) {
     this.#msMax = msMax;
+    this.#startThread = start;
   }
 
   /**
@@ -61,7 +64,10 @@ export class CodeHighlighter {
     const ready = Promise.all([blocks.length === 0 ? parsed : this.#highlighted(parsed, blocks), before]);
     const done = ready.then(([shown]) => next(shown));
     // The order is kept from here to where commands get theirs, not until the answer.
-    const passed = ready.then(() => undefined);
+    const passed = ready.then(
+      () => undefined,
+      () => undefined,
+    );
     this.#last.set(writer, passed);
     void passed.then(() => {
       if (this.#last.get(writer) === passed) this.#last.delete(writer);
@@ -96,7 +102,14 @@ export class CodeHighlighter {
   }
 
   #start(): void {
-    const worker = startThread();
+    let worker: Worker;
+    try {
+      worker = this.#startThread();
+    } catch {
+      // The system gives no thread, for example at its limit of processes.
+      this.#giveUp();
+      return;
+    }
     worker.on("message", (reply: CodeReply) => {
       if (worker === this.#worker) this.#hear(reply);
     });

@@ -96,13 +96,14 @@ export class Exchange {
 
   #abort(): void {
     if (this.#state === "over") return;
-    const isUnanswered = this.#state === "open";
     this.#state = "over";
-    this.#stop?.();
+    const stop = this.#stop;
+    stop?.();
     const listeners = this.#abortListeners;
     this.#abortListeners = [];
     for (const listener of listeners) listener();
-    if (isUnanswered) this.#ended();
+    // Otherwise what is being sent says when it has ended.
+    if (stop === null) this.#ended();
   }
 
   #ended(): void {

@@ -128,3 +128,15 @@ t.test("[S3] so many messages wait for the thread; the code of further ones is s
     Array.from({ length: count + 1 }, (_, index) => index < count),
   );
 });
+
+t.test("[S3] where the system gives no thread, code is shown as it was typed, and later messages go on", async (t) => {
+  const writer = new CodeHighlighter(limits.code_highlight_ms_max, () => {
+    throw new Error("EAGAIN");
+  });
+  const shown = await writer.whenShown(parse(source), "w", htmlOf);
+  t.notMatch(shown, '<span class="', "no colors");
+  t.equal(
+    writer.whenShown(parse("plain"), "w", () => "at once"),
+    "at once",
+  );
+});
