@@ -9,7 +9,6 @@ export function realmUrls(view: View, siteUrl: string) {
   return {
     realm_url: siteUrl,
     realm_uri: siteUrl,
-    realm_icon: siteUrl + realmPictureUrl(view, "icon"),
     realm_name: view.realm.name,
   };
 }
@@ -26,6 +25,7 @@ export function serverSettings(view: View, siteUrl: string) {
     email_auth_enabled: true,
     require_email_format_usernames: true,
     ...realmUrls(view, siteUrl),
+    realm_icon: siteUrl + realmPictureUrl(view, "icon"),
     realm_description: realmSetting(view, "description"),
     realm_web_public_access_enabled: realmSetting(view, "enable_spectator_access"),
   };

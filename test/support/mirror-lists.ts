@@ -64,10 +64,11 @@ export const listAppliers: Readonly<Record<string, Apply>> = {
   navigation_views: () => undefined,
   navigation_view: list("navigation_views", "fragment", { one: "navigation_view", changes: "data", gone: "fragment" }),
   realm_domains: (state, event) => {
-    const name = event.op === "remove" ? event.domain : event.realm_domain.domain;
-    const others = state.realm_domains.filter(({ domain }: Json) => domain !== name);
-    const known = event.op === "remove" ? others : [...others, event.realm_domain];
-    state.realm_domains = known.sort((one: Json, other: Json) => (one.domain < other.domain ? -1 : 1));
+    const known: Json[] = state.realm_domains;
+    const { op, domain, realm_domain: changed } = event;
+    if (op === "add") known.push(changed);
+    else if (op === "remove") state.realm_domains = known.filter((one) => one.domain !== domain);
+    else state.realm_domains = known.map((one) => (one.domain === changed.domain ? changed : one));
   },
   realm_emoji: whole("realm_emoji"),
   realm_linkifiers: whole("realm_linkifiers"),

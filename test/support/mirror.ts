@@ -92,7 +92,8 @@ export class Mirror {
       this.state.muted_topics = event.muted_topics;
     },
     presence: (event) => this.#presence(event),
-    realm: (event) => this.#realm(event.data),
+    // After `deactivated` nothing is served any more, until the organization is as it was.
+    realm: (event) => (event.op === "deactivated" ? undefined : this.#realm(event.data)),
     user_settings: (event) => {
       this.state.user_settings[event.property] = event.value;
     },
