@@ -1,6 +1,7 @@
 /**
- * Bots (public API as its web client uses it: /bots). A bot is an account with an owner and a key, without a password. The
- * key is shown when it is made, never again (S2): where the public API repeats it, `api_key` is "".
+ * Bots (public API as its web client uses it: /bots). A bot is an account with an owner and keys, without a password. Keys
+ * are stored as hashes only (S2): the request that makes a key shows it, no other does. `GET /bots/{bot_id}/api_key` makes a
+ * further key. Where the public API repeats a key, `api_key` is "".
  */
 import { Type } from "typebox";
 import { defineEndpoint } from "./endpoint.ts";

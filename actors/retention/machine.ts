@@ -10,6 +10,7 @@
  *                                    held --look: a limit changed or the realm was opened; confirm--> sweeping
  *
  * After a jump of the clock a round is counted before it removes anything: it may be the clock that is wrong, not the messages old.
+ * The first round counts every jump since the founding.
  * A round that would remove more than `retention_leap_percent_max` of all messages waits for an operator.
  *
  * Between slices it tells itself `sweep`, which goes to the back of the realm's line: other commands are not delayed. Each
@@ -56,7 +57,10 @@ export interface RetentionContext {
   readonly dueAt: number | null;
   /** There are no direct messages up to this id: ids are in order of time, and nothing is ever put below. */
   readonly directFloorId: number;
-  /** `View.leaps` when a round was last allowed to remove; null: it is the first. While it is the same, time has passed as it should. */
+  /**
+   * `View.leaps` when a round was last allowed to remove; null: none was, which is the same as 0. While it is the same, time has
+   * passed as it should.
+   */
   readonly allowedLeaps: number | null;
   readonly held: Held | null;
 }

@@ -56,7 +56,8 @@ export function confirm(
 }
 
 function begin({ allowedLeaps }: RetentionContext, view: View): Outcome<RetentionContext> {
-  const isAllowed = allowedLeaps === null || allowedLeaps === view.leaps;
+  // Before the first round it counts from the founding: a jump may be older than the first limit.
+  const isAllowed = (allowedLeaps ?? 0) === view.leaps;
   const round: Round = { ...firstRound, counting: isAllowed ? null : nothingCounted };
   const allowed = isAllowed ? { allowedLeaps: view.leaps } : {};
   return done({}, [nextSlice()], { round, dueAt: null, held: null, ...allowed });

@@ -9,7 +9,7 @@ import type { Environment } from "./environment.ts";
 
 /** Fields that say when something happened. `expiresAt` and the times that people chose are not among them. */
 export const datedFields: { readonly [T in TableName]?: readonly (keyof RowOf<T> & string)[] } = {
-  realm: ["createdAt"],
+  realm: ["createdAt", "deactivatedAt"],
   users: ["joinedAt"],
   apiKeys: ["createdAt"],
   groups: ["createdAt"],
@@ -39,6 +39,8 @@ export const datedFields: { readonly [T in TableName]?: readonly (keyof RowOf<T>
   missedMessages: ["startedAt", "dueAt", "ringsAt", "hourStartedAt"],
   attachments: ["createdAt", "unclaimedSince"],
   logins: ["seenAt"],
+  pushTokens: ["addedAt"],
+  devices: ["registeredAt"],
 };
 
 /** Timers at moments that people chose: they stay. */

@@ -25,8 +25,8 @@ async function setLimit(realm: OpenRealm): Promise<void> {
   await realm.idle();
 }
 
-/** A realm that keeps messages for a week: some are a day older than the others. */
-async function opened(t: Teardown, older: number, younger: number): Promise<{ realm: OpenRealm; clock: JumpingClock }> {
+/** A realm that keeps messages for ever: some are a day older than the others. */
+async function unlimited(t: Teardown, older: number, younger: number) {
   const clock = new JumpingClock(startedAt);
   const realm = await openFounded(t, { clock });
   const post = async (count: number) => {
@@ -38,6 +38,12 @@ async function opened(t: Teardown, older: number, younger: number): Promise<{ re
   await post(older);
   clock.advance(dayMs);
   await post(younger);
+  return { realm, clock };
+}
+
+/** The same, and it keeps them for a week. */
+async function opened(t: Teardown, older: number, younger: number): Promise<{ realm: OpenRealm; clock: JumpingClock }> {
+  const { realm, clock } = await unlimited(t, older, younger);
   await setLimit(realm);
   return { realm, clock };
 }
@@ -115,4 +121,35 @@ t.test("[M8] a clock that was set right while the server was off leaves retentio
   await again.idle();
   t.equal(state(again), "waiting", "by the right time nothing is too old");
   t.equal(again.environment.count("messages"), 40);
+});
+
+t.test("[M8] a first limit after a jump removes the bounded share, and waits for an operator with more", async (t) => {
+  const share = limits.retention_leap_percent_max;
+  for (const [older, after, end] of [
+    [share, 100 - share, "waiting"],
+    [share + 1, 100, "held"],
+  ] as const) {
+    const { realm, clock } = await unlimited(t, older, 100 - older);
+    // Somebody asks for the time, now and when the clock has lasted.
+    clock.aheadMs = (days - 0.5) * dayMs;
+    for (const queue of ["q1", "q2"]) {
+      answerOf(await realm.ask(commands.register(ownerId, queue)));
+      clock.advance(limits.clock_leap_lasting_ms);
+    }
+    t.equal(realm.realm.view.leaps, 1, "the jump is believed");
+    t.equal(state(realm), undefined, "there was never a limit");
+    await setLimit(realm);
+    t.equal(state(realm), end, `${older} of 100 are too old`);
+    t.equal(realm.environment.count("messages"), after);
+  }
+});
+
+t.test("[M8] a first limit of a realm whose clock never jumped needs no operator", async (t) => {
+  const { realm, clock } = await unlimited(t, 30, 10);
+  for (let day = 0; day < days + 2; day++) {
+    clock.jump(dayMs);
+    await realm.idle();
+  }
+  await setLimit(realm);
+  t.equal(realm.environment.count("messages"), 0);
 });
