@@ -65,6 +65,17 @@ export const limits = {
   pictures_concurrent_max: 2,
   pictures_waiting_max: 16,
   picture_seconds_max: 10,
+  thumbnail_width_px_max: 840,
+  thumbnail_height_px_max: 560,
+  /** A larger picture is shown whole: one is in memory while its thumbnail is made. */
+  thumbnail_source_bytes_max: 32 * 1024 * 1024,
+  /** A larger animated thumbnail is replaced by a still one. */
+  thumbnail_animation_bytes_max: 4 * 1024 * 1024,
+  thumbnail_frames_max: 300,
+  /** Distinct thumbnails that wait to be made, one after the other. */
+  thumbnails_waiting_max: 256,
+  /** Of all organizations together; the least recently used go first and are made again. */
+  thumbnails_cached_bytes_max: 64 * 1024 * 1024,
   code_highlight_ms_max: 250,
   code_highlight_start_ms_max: 5_000,
   code_highlight_waiting_max: 64,
@@ -409,3 +420,8 @@ relate(
   limits.upload_bytes_in_flight_max >= limits.avatar_bytes_max + limits.upload_margin_bytes,
   "a largest upload fits into what may be in flight",
 );
+relate(
+  limits.thumbnail_source_bytes_max >= limits.upload_file_mib_default * 1024 * 1024,
+  "every picture within the default bound of uploads gets a thumbnail",
+);
+relate(limits.thumbnail_animation_bytes_max < limits.thumbnails_cached_bytes_max, "the cache takes every thumbnail");
