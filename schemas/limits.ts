@@ -3,6 +3,7 @@
  * Relations between bounds are asserted when this module loads, so that a careless edit cannot start.
  */
 import { doorLimits } from "./limits/doors.ts";
+import { pictureLimits } from "./limits/pictures.ts";
 import { presenceLimits } from "./limits/presence.ts";
 import { programLimits } from "./limits/programs.ts";
 import { searchLimits } from "./limits/search.ts";
@@ -61,31 +62,9 @@ export const limits = {
   upload_bytes_in_flight_max: 64 * 1024 * 1024,
   uploads_per_user_max: 3,
   file_name_code_points_max: 255,
-  picture_pixels_max: 40_000_000,
-  pictures_concurrent_max: 2,
-  pictures_waiting_max: 16,
-  picture_seconds_max: 10,
-  thumbnail_width_px_max: 840,
-  thumbnail_height_px_max: 560,
-  /** A larger picture is shown whole: one is in memory while its thumbnail is made. */
-  thumbnail_source_bytes_max: 32 * 1024 * 1024,
-  /** A larger animated thumbnail is replaced by a still one. */
-  thumbnail_animation_bytes_max: 4 * 1024 * 1024,
-  thumbnail_frames_max: 300,
-  /** Distinct thumbnails that wait to be made, one after the other. */
-  thumbnails_waiting_max: 256,
-  /** Of all organizations together; the least recently used go first and are made again. */
-  thumbnails_cached_bytes_max: 64 * 1024 * 1024,
   code_highlight_ms_max: 250,
   code_highlight_start_ms_max: 5_000,
   code_highlight_waiting_max: 64,
-  avatar_size_px: 100,
-  avatar_medium_size_px: 500,
-  emoji_size_px: 64,
-  realm_icon_size_px: 100,
-  realm_logo_width_px: 800,
-  realm_logo_height_px: 100,
-  emoji_frames_max: 300,
   emoji_name_code_points_max: 100,
   emoji_per_realm_max: 2000,
 
@@ -351,6 +330,7 @@ export const limits = {
   ws_frame_bytes_hard_max: 2 * 1024 * 1024,
   ws_ref_code_points_max: 64,
 
+  ...pictureLimits,
   ...presenceLimits,
   ...programLimits,
 

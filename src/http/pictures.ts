@@ -4,7 +4,7 @@
  * how many at once have bounds (S3); work is on the thread pool. Nothing but the pixels survives: no metadata, no trailing
  * bytes. The library is loaded when the first picture comes: it is tens of megabytes.
  */
-import type { Sharp, SharpOptions } from "sharp";
+import type { Metadata, Sharp, SharpOptions } from "sharp";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { BoundedWork } from "./bounded-work.ts";
@@ -123,7 +123,7 @@ export class Pictures {
   }
 
   /** What a file shows; null: nothing that a client could show in a message. */
-  async measure(read: ReadHead): Promise<Measured | null> {
+  async measure(read: ReadHead): Promise<Measured | Refusal | null> {
     const start = (await read(12)).toString("latin1");
     const mayMove = animatedStart.test(start);
     if (!mayMove && !stillStart.test(start)) return null;
@@ -131,17 +131,18 @@ export class Pictures {
       const sharp = await load();
       const options: SharpOptions = { ...input, failOn: "none" };
       const head = await read(mayMove ? limits.thumbnail_source_bytes_max : limits.upload_image_header_bytes);
-      return sharp(head, options)
-        .metadata()
-        .catch(() => null);
+      return { metadata: await metadataOf(sharp(head, options)) };
     });
-    if (measured === null || measured.width * measured.height > limits.picture_pixels_max) return null;
-    const { width, height, autoOrient, format, pages = 1 } = measured;
+    // Not "no picture": the row of the upload would say so for ever.
+    if (measured === null) return refuse.overloaded();
+    const { metadata } = measured;
+    if (metadata === null || metadata.width * metadata.height > limits.picture_pixels_max) return null;
+    const { width, height, autoOrient, format, pages = 1 } = metadata;
     return {
       widthPx: autoOrient?.width ?? width,
       heightPx: autoOrient?.height ?? height,
       contentType: `image/${format}`,
-      isAnimated: pages > 1,
+      isAnimated: pages > 1 && pages <= limits.animation_frames_max,
     };
   }
 
@@ -158,6 +159,10 @@ export class Pictures {
 function fitted(picture: Sharp): Sharp {
   const size = limits.emoji_size_px;
   return picture.resize(size, size, { fit: "contain", background: transparent });
+}
+
+function metadataOf(picture: Sharp): Promise<Metadata | null> {
+  return picture.metadata().catch(() => null);
 }
 
 function shrunk(picture: Sharp): Sharp {

@@ -4,7 +4,7 @@ import { limits } from "../../schemas/limits.ts";
 import { hasThumbnail } from "../../src/domain/attachments.ts";
 import { Pictures } from "../../src/http/pictures.ts";
 import { Thumbnails } from "../../src/http/thumbnails.ts";
-import { animation, lookAt, picture } from "../support/pictures.ts";
+import { animation, longGif, lookAt, picture } from "../support/pictures.ts";
 
 const pictures = new Pictures();
 const entryBytes = 512;
@@ -15,6 +15,35 @@ async function made(thumbnail: ReturnType<Thumbnails["get"]>): Promise<Buffer> {
   if (!Buffer.isBuffer(bytes)) throw new Error(bytes.msg);
   return bytes;
 }
+
+t.test("[S3] animation_frames_max: a picture with more frames is shown still", async (t) => {
+  const max = limits.animation_frames_max;
+  for (const frames of [1, 2, max, max + 1]) {
+    const measured = await pictures.measure(async (bytesMax) => longGif(frames).subarray(0, bytesMax));
+    t.match(measured, { widthPx: 1, isAnimated: frames > 1 && frames <= max }, `${frames} frames`);
+  }
+});
+
+t.test(
+  "[S3] pictures_waiting_max: a picture that cannot be measured for load is refused, not kept as no picture",
+  async (t) => {
+    const busy = new Pictures();
+    const bytes = await picture("png", 4, 4);
+    let open: () => void = () => undefined;
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const read = async (bytesMax: number) => {
+      if (bytesMax > 12) await gate;
+      return bytes;
+    };
+    const fits = limits.pictures_concurrent_max + limits.pictures_waiting_max;
+    const measured = Array.from({ length: fits }, () => busy.measure(read));
+    t.match(await busy.measure(read), { code: "OVERLOADED" });
+    open();
+    for (const one of await Promise.all(measured)) t.match(one, { widthPx: 4, heightPx: 4, contentType: "image/png" });
+  },
+);
 
 t.test("[S3] thumbnail_source_bytes_max: a larger picture is shown whole", async (t) => {
   const image = { widthPx: 1, heightPx: 1, contentType: "image/png" };

@@ -26,6 +26,7 @@ export function attachmentRoutes({ pictures, temporaryUrls, quotas }: Attachment
       const { id } = callerOf(call);
       const { file, filename, draft, sha256 } = sent;
       const image = await pictures.measure((bytesMax) => draft.head(bytesMax));
+      if (image !== null && "kind" in image) return image;
       const params = { file, name: filename, size: draft.size, image, sha256, ...quotas };
       return claimFiles(realm, {
         files: [{ name: uploadName(file), bytes: draft }],
