@@ -52,6 +52,9 @@ const uploadEnding = ".bin";
 /** Where files are served, outside the API. */
 export const uploadsPath = "/user_uploads/";
 
+/** Where thumbnails of uploaded pictures are served: this, the path of the picture, a slash and the name of a format. */
+export const thumbnailsPath = `${uploadsPath}thumbnail/`;
+
 /** `<realm>/<two digits>/<the others>/<name>`: what follows `uploadsPath` in an attachment's address. */
 export function pathIdOf(realmId: number, { file, pathName }: Pick<AttachmentRecord, "file" | "pathName">): string {
   return `${realmId}/${file.slice(0, 2)}/${file.slice(2)}/${pathName}`;

@@ -3,6 +3,7 @@
  * Relations between bounds are asserted when this module loads, so that a careless edit cannot start.
  */
 import { doorLimits } from "./limits/doors.ts";
+import { pictureLimits } from "./limits/pictures.ts";
 import { presenceLimits } from "./limits/presence.ts";
 import { programLimits } from "./limits/programs.ts";
 import { readingLimits } from "./limits/reading.ts";
@@ -62,20 +63,9 @@ export const limits = {
   upload_bytes_in_flight_max: 64 * 1024 * 1024,
   uploads_per_user_max: 3,
   file_name_code_points_max: 255,
-  picture_pixels_max: 40_000_000,
-  pictures_concurrent_max: 2,
-  pictures_waiting_max: 16,
-  picture_seconds_max: 10,
   code_highlight_ms_max: 250,
   code_highlight_start_ms_max: 5_000,
   code_highlight_waiting_max: 64,
-  avatar_size_px: 100,
-  avatar_medium_size_px: 500,
-  emoji_size_px: 64,
-  realm_icon_size_px: 100,
-  realm_logo_width_px: 800,
-  realm_logo_height_px: 100,
-  emoji_frames_max: 300,
   emoji_name_code_points_max: 100,
   emoji_per_realm_max: 2000,
 
@@ -314,6 +304,7 @@ export const limits = {
   ws_frame_bytes_hard_max: 2 * 1024 * 1024,
   ws_ref_code_points_max: 64,
 
+  ...pictureLimits,
   ...presenceLimits,
   ...programLimits,
 
@@ -383,3 +374,8 @@ relate(
   limits.upload_bytes_in_flight_max >= limits.avatar_bytes_max + limits.upload_margin_bytes,
   "a largest upload fits into what may be in flight",
 );
+relate(
+  limits.thumbnail_source_bytes_max >= limits.upload_file_mib_default * 1024 * 1024,
+  "every picture within the default bound of uploads gets a thumbnail",
+);
+relate(limits.thumbnail_animation_bytes_max < limits.thumbnails_cached_bytes_max, "the cache takes every thumbnail");

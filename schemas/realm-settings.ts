@@ -164,7 +164,7 @@ export const realmSettings = {
   ),
   enable_read_receipts: row(isOn, "server", "Who has read a message is shown"),
   send_channel_events_messages: row(isOff, "server", "Changes of channels are told in the channel"),
-  inline_image_preview: row(isOn, "client", "Linked images are shown"),
+  inline_image_preview: row(isOn, "server", "Uploaded pictures and videos are shown below their links"),
   inline_url_embed_preview: row(isOff, "client", "Linked pages are previewed"),
   default_code_block_language: row(
     textUpTo(limits.code_language_code_points_max),

@@ -56,6 +56,8 @@ import { webhookRoutes } from "./http/routes/webhooks.ts";
 import { welcomeTestRoutes } from "./http/routes/welcome-tests.ts";
 import { staticPages } from "./http/static-pages.ts";
 import { TemporaryUrls } from "./http/temporary-urls.ts";
+import { thumbnailPages } from "./http/thumbnail-pages.ts";
+import { Thumbnails } from "./http/thumbnails.ts";
 import type { Hub } from "./realtime/hub.ts";
 import { realtimeRoutes } from "./realtime/routes.ts";
 import type { Realm } from "./runtime/realm.ts";
@@ -176,7 +178,7 @@ function createFiles(config: Config) {
       ...emojiRoutes(pictures),
       ...realmPictureRoutes(pictures),
     ],
-    pages: [...staticPages, ...picturePages, ...filePages(temporaryUrls)],
+    pages: [...staticPages, ...picturePages, ...thumbnailPages(new Thumbnails(pictures)), ...filePages(temporaryUrls)],
   };
 }
 

@@ -1,5 +1,13 @@
 /** Durable shapes of uploaded files (public API: attachments). The rules of `schemas/records.ts` hold. */
 
+export interface UploadedPicture {
+  readonly widthPx: number;
+  readonly heightPx: number;
+  readonly contentType: string;
+  /** Absent in rows from before there were thumbnails: these pictures are treated as still. */
+  readonly isAnimated?: boolean;
+}
+
 export interface AttachmentRecord {
   readonly id: number;
   readonly ownerId: number;
@@ -12,7 +20,7 @@ export interface AttachmentRecord {
   readonly size: number;
   readonly createdAt: number;
   /** Of a picture that can be shown in a message; null: of anything else. */
-  readonly image: { readonly widthPx: number; readonly heightPx: number; readonly contentType: string } | null;
+  readonly image: UploadedPicture | null;
   /** Since when no message links to it; null: one does. */
   readonly unclaimedSince: number | null;
   /** Of its bytes, in base64url; null: it was uploaded before this was kept. */

@@ -43,7 +43,7 @@ export const TEX_CHARS_PER_SIGN: readonly (readonly [signs: RegExp, chars: numbe
 ];
 /** Braces inside each other in a formula. */
 export const TEX_DEPTH_MAX = 20;
-/** Images shown below a message. */
+/** Images and videos shown below a message. */
 export const IMAGE_PREVIEWS_PER_MESSAGE_MAX = 24;
 /** Distinct topics whose latest message is looked up for one message; further topic links carry none. */
 export const TOPIC_LOOKUPS_PER_MESSAGE_MAX = 50;

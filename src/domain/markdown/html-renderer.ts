@@ -37,6 +37,8 @@ const BLOCK_TAGS: ReadonlySet<string> = new Set(
 const ALIGNMENT = /^text-align:(left|right|center)$/;
 const UPLOAD_PREFIX = "/user_uploads/";
 const IMAGE_FILE = /\.(?:avif|bmp|gif|heic|jpe|jpe?g|png|webp)$/i;
+/** Videos that the server sends as such (file-pages.ts). */
+const VIDEO_FILE = /\.(?:mp4|webm)$/i;
 
 export type RenderedPieces = Omit<ParsedContent, "startsWithMe">;
 
@@ -90,7 +92,7 @@ class HtmlRenderer {
     if (token.tag === "p") this.#writePreviews(token.hidden);
   }
 
-  /** The images that a paragraph links to, below it; not for quoted ones, which were shown before. */
+  /** The images and videos that a paragraph links to, below it; not for quoted ones, which were shown before. */
   #writePreviews(isInline: boolean): void {
     for (const preview of this.#previews) this.#out.reference(preview);
     if (this.#previews.length > 0 && !isInline) this.#out.html("\n");
@@ -150,9 +152,10 @@ class HtmlRenderer {
     const path = file.slice(UPLOAD_PREFIX.length);
     this.#attachmentPaths.add(path);
     const isFirst = !this.#previewed.has(path) && this.#previewed.size < IMAGE_PREVIEWS_PER_MESSAGE_MAX;
-    if (!isImage || !isFirst || this.#quoteDepth > 0) return;
+    const kind = isImage ? "image" : VIDEO_FILE.test(file) ? "video" : null;
+    if (kind === null || !isFirst || this.#quoteDepth > 0) return;
     this.#previewed.add(path);
-    this.#previews.push({ kind: "image", path, href, title: label === href ? "" : label, typed: "" });
+    this.#previews.push({ kind, path, href, title: label === href ? "" : label, typed: "" });
   }
 
   #element(element: InlineMeta, source: string): void {

@@ -3,7 +3,6 @@ import { command, type UploadQuotas } from "../../../actors/commands.ts";
 import { getAttachments, getFileTemporaryUrl, removeAttachment, uploadFile } from "../../../schemas/attachments.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { uploadName, uploadsPath } from "../../../schemas/files.ts";
-import { limits } from "../../../schemas/limits.ts";
 import { attachmentAt } from "../../domain/attachments.ts";
 import { attachmentList, maySee } from "../../queries/attachments.ts";
 import { type Binding, bind, callerOf } from "../../runtime/calls.ts";
@@ -26,7 +25,8 @@ export function attachmentRoutes({ pictures, temporaryUrls, quotas }: Attachment
       if (sent === undefined) return refuse.badRequest("You must specify a file to upload");
       const { id } = callerOf(call);
       const { file, filename, draft, sha256 } = sent;
-      const image = await pictures.measure(await draft.head(limits.upload_image_header_bytes));
+      const image = await pictures.measure((bytesMax) => draft.head(bytesMax));
+      if (image !== null && "kind" in image) return image;
       const params = { file, name: filename, size: draft.size, image, sha256, ...quotas };
       return claimFiles(realm, {
         files: [{ name: uploadName(file), bytes: draft }],
