@@ -4,6 +4,8 @@ export const searchLimits = {
   narrow_rows_per_pass_max: 1000,
   /** Of texts that a pass folds and compares; shared by all reads of one pass of the event loop, as the rows are. */
   narrow_characters_per_pass_max: 300_000,
+  /** While others change what an answer shows, its stale parts are made again in passes so many times, then in one go. */
+  fetch_rounds_max: 4,
 
   search_operand_code_points_max: 1000,
   /** Of all `search` terms of one narrow together. */

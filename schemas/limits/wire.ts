@@ -11,6 +11,9 @@ export const wireLimits = {
   unsent_progress_bytes_min: 64 * 1024,
   /** An answer of this size is sent in any case; a larger one is refused where there is no room for it. */
   answer_small_bytes_max: 64 * 1024,
+  /** A long answer is sent in pieces of at least so many, and of at most so many in one pass of the loop. */
+  answer_piece_bytes_min: 64 * 1024,
+  answer_bytes_per_pass_max: 1024 * 1024,
   /** When a client that was refused for lack of room should come back. */
   overloaded_retry_s: 1,
   /** Large answers on a socket go out in fragments of this size. */

@@ -82,8 +82,12 @@ class Writer {
 const end = tokenOf("", true);
 
 function marked(kind: "inserted" | "deleted", words: string): string {
-  const [, before = "", changed = "", after = ""] = /^(\s*)(.*?)(\s*)$/s.exec(words) ?? [];
-  return changed === "" ? words : `${before}<span class="highlight_text_${kind}">${changed}</span>${after}`;
+  const changed = words.trim();
+  if (changed === "") return words;
+  // No regular expression: one that looks for blanks at the end takes quadratic time where there are many before it.
+  const start = words.length - words.trimStart().length;
+  const end = start + changed.length;
+  return `${words.slice(0, start)}<span class="highlight_text_${kind}">${changed}</span>${words.slice(end)}`;
 }
 
 /** Elements that are one word: mentions, formulas and emoji make no sense in parts, and mentions are redacted as wholes (S1). */

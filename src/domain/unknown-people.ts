@@ -32,12 +32,21 @@ export class ShownTexts {
   }
 
   html({ rendered }: { readonly rendered: string }): string {
-    if (isSpectator(this.#reader)) return rendered;
+    return this.#current()?.rendered(rendered) ?? rendered;
+  }
+
+  /** Everything else that is told beside them. */
+  conceal<T>(value: T): T {
+    return this.#current()?.conceal(value) ?? value;
+  }
+
+  #current(): Concealer | null {
+    if (isSpectator(this.#reader)) return null;
     if (this.#view.position !== this.#position) {
       this.#position = this.#view.position;
       this.#concealer = concealer(this.#view, this.#view.users.get(this.#reader.id) ?? this.#reader);
     }
-    return this.#concealer?.rendered(rendered) ?? rendered;
+    return this.#concealer;
   }
 }
 

@@ -139,6 +139,20 @@ export interface RangeOptions<T extends TableName> {
   readonly limit: number;
 }
 
+/** What changed of what a reader is shown, since it was last asked. */
+export interface StaleMessages {
+  /** Something changed that may shape any message. */
+  readonly isAllStale: boolean;
+  readonly messages: ReadonlySet<number>;
+  /** Conversations whose row changed: mostly because of a newer message, which shapes no other. */
+  readonly conversations: ReadonlySet<number>;
+}
+
+export interface MessageWatch {
+  take(): StaleMessages;
+  close(): void;
+}
+
 export interface View {
   /** The turn's time, or the clock's in a query; milliseconds, never going back (M4). */
   readonly now: number;
@@ -150,6 +164,8 @@ export interface View {
   readonly isQuiet: boolean;
   /** Position that the next event will get. */
   readonly position: number;
+  /** Watches from now on what messages show to a reader, until it is closed. */
+  watchMessages(readerId: number): MessageWatch;
   /** The last value that was taken of a counter. */
   counter(name: CounterName): number;
   /** How many rows a table has. */

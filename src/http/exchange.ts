@@ -9,7 +9,8 @@ import type { FileSlice, Performed } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { challenge } from "../runtime/entry.ts";
 import type { Holding, UnsentBytes } from "../runtime/unsent-bytes.ts";
-import { AnswerSender } from "./answer-sender.ts";
+import { AnswerBytes, bodySize, isPieced } from "./answer-bytes.ts";
+import { AnswerSender, offer } from "./answer-sender.ts";
 import { FileSender } from "./file-sender.ts";
 import type { Incoming } from "./incoming.ts";
 import { refused } from "./refused.ts";
@@ -149,7 +150,7 @@ export class Exchange {
     }
     void file?.close();
     const response = this.#response;
-    const size = file?.length ?? (typeof body === "string" ? Buffer.byteLength(body) : body.length);
+    const size = file?.length ?? bodySize(body);
     if (incoming?.method === "HEAD") {
       response.cork(() => {
         this.#writeHead(performed, incoming);
@@ -170,7 +171,7 @@ export class Exchange {
 
   #sendSmall(performed: Performed, size: number, incoming: Incoming | null): void {
     const response = this.#response;
-    const { body } = performed;
+    const body = isPieced(performed.body) ? performed.body.join("") : performed.body;
     let isTaken = true;
     response.cork(() => {
       this.#writeHead(performed, incoming);
@@ -178,7 +179,10 @@ export class Exchange {
       else [isTaken] = response.tryEnd(body, size);
     });
     if (isTaken) this.#ended();
-    else this.#sendRest(body, this.#options.unsent.holdSmall(this.#holder(), size, this.#evict));
+    else {
+      const holding = this.#options.unsent.holdSmall(this.#holder(), size, this.#evict);
+      this.#sendRest({ bytes: new AnswerBytes(body), isTaken }, holding);
+    }
   }
 
   /** What there is no room for is not sent. A reading may be repeated; what changed something must not be told that it failed. */
@@ -193,28 +197,28 @@ export class Exchange {
       response.close();
       return;
     }
-    const { body } = performed;
-    const bytes = typeof body === "string" ? Buffer.from(body) : body;
-    let isTaken = false;
+    const bytes = new AnswerBytes(performed.body);
+    let [isTaken, isDone] = [false, false];
     response.cork(() => {
       this.#writeHead(performed, incoming);
       if (this.#isLast) response.writeHeader("Connection", "close");
-      [isTaken] = response.tryEnd(bytes, size);
+      ({ isTaken, isDone } = offer(response, bytes, 0));
     });
-    if (!isTaken) {
-      this.#sendRest(bytes, holding);
+    if (!isDone) {
+      this.#sendRest({ bytes, isTaken }, holding);
       return;
     }
     holding.release();
     this.#ended();
   }
 
-  #sendRest(body: string | Buffer, holding: Holding): void {
-    const bytes = typeof body === "string" ? Buffer.from(body) : body;
-    const sender = new AnswerSender(this.#response, bytes, this.#options.clock, () => {
+  #sendRest(rest: { readonly bytes: AnswerBytes; readonly isTaken: boolean }, holding: Holding): void {
+    const { clock } = this.#options;
+    const onEnd = () => {
       holding.release();
       this.#ended();
-    });
+    };
+    const sender = new AnswerSender({ response: this.#response, ...rest, clock, onEnd });
     this.#stop = () => sender.end();
   }
 

@@ -278,6 +278,10 @@ function performed(handled: Handled, { ignored, headers, ifNoneMatch }: Framing)
       headers: [...headers, ...to],
     };
   }
+  if (handled.kind === "pieced") {
+    const end = ignored.length > 0 ? `,${JSON.stringify(listed).slice(1)}` : "}";
+    return { status: 200, body: ['{"result":"success","msg":"",', ...handled.pieces, end], headers };
+  }
   const tagged: Headers = handled.etag === undefined ? headers : [...headers, ["ETag", handled.etag], privateCache];
   // A list of ignored parameters belongs to the request, not to the content: such an answer is always given whole.
   if (ignored.length === 0 && handled.etag !== undefined && names(ifNoneMatch, handled.etag)) {

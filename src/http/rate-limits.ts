@@ -3,10 +3,10 @@
  * a bucket that is full again is forgotten. `RATE_LIMITS=off` switches them off.
  */
 
-import ipaddr from "ipaddr.js";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { boundedMap } from "../runtime/bounded-map.ts";
+import { clientNetwork } from "../runtime/client-network.ts";
 
 export interface RateRule {
   /** Tokens that come back per second. */
@@ -28,20 +28,6 @@ export const noRates: RateRules = { api: null, login: null, anonymous: null };
 /** Who a person is to the limits: the same for REST and for sockets. */
 export function personName(realmEpoch: string, userId: number): string {
   return `${realmEpoch}:${userId}`;
-}
-
-/** A home or a server has a whole network of IPv6 addresses: with a limit for each, it would have no limit. */
-const ipv6GroupsPerNetwork = 4;
-
-/** What counts as one client: an IPv4 address, however it is written, or a /64 of IPv6. Anything else stands for itself. */
-export function clientNetwork(who: string): string {
-  if (!ipaddr.isValid(who)) return who;
-  const address = ipaddr.process(who);
-  if (address instanceof ipaddr.IPv4) return address.toString();
-  return `${address.parts
-    .slice(0, ipv6GroupsPerNetwork)
-    .map((part) => part.toString(16))
-    .join(":")}::/64`;
 }
 
 export interface RateState {

@@ -2,7 +2,7 @@
  * GET /messages (behaviour 5.4): walks the indexes of a narrow from the anchor both ways. A long walk has a budget and goes on in
  * a later pass of the loop by seeking again, so that it delays nobody; it ends with the indexes, or when the caller hangs up.
  * Others who read take turns with it (passes.ts). It sees messages up to the one that was the newest when it began: what comes meanwhile comes as an event. What was found in an
- * earlier pass is looked at again at the end: it may be gone, changed, or not be the reader's to see any more (S1, E2).
+ * earlier pass is looked at again when the answer is made: it may be gone, changed, or not be the reader's to see any more (S1, E2).
  */
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
@@ -10,8 +10,9 @@ import type { MessageRecord, UserRecord } from "../../schemas/records.ts";
 import type { Narrowed } from "../domain/narrow.ts";
 import { canReadMessage } from "../domain/permissions.ts";
 import { isReceived } from "../domain/read-state.ts";
-import type { View } from "../domain/view.ts";
+import type { StaleMessages, View } from "../domain/view.ts";
 import type { Step } from "./id-streams.ts";
+import { longAnswers } from "./long-answers.ts";
 import { type Plan, type PlanKind, planOf } from "./message-plan.ts";
 import { PassBudget } from "./pass-budget.ts";
 import { passes } from "./passes.ts";
@@ -25,7 +26,7 @@ export interface FetchRange {
 }
 
 export interface Fetched {
-  /** Ascending. */
+  /** Ascending. Some may lack their texts: `MessageWalk.shown` reads them again. */
   readonly messages: readonly MessageRecord[];
   readonly foundAnchor: boolean;
   readonly foundOldest: boolean;
@@ -38,7 +39,7 @@ export async function fetchMessages(walk: MessageWalk, range: FetchRange): Promi
   const anchored = range.includesAnchor ? walk.at(range.anchor) : null;
   const middle = anchored === null ? [] : [anchored];
   return {
-    messages: walk.still([...older.messages.reverse(), ...middle, ...newer.messages]),
+    messages: [...older.messages.reverse(), ...middle, ...newer.messages],
     foundAnchor: anchored !== null,
     foundOldest: older.isExhausted,
     foundNewest: newer.isExhausted,
@@ -49,6 +50,23 @@ export interface Collected {
   readonly messages: MessageRecord[];
   /** Nothing more lies in that direction. */
   readonly isExhausted: boolean;
+}
+
+/**
+ * Makes a part of an answer of a message; undefined: the message is left out. `characters` is what it costs, as characters of JSON
+ * that is written.
+ */
+export type Maker<T> = (message: MessageRecord) => { readonly value: T; readonly characters: number } | undefined;
+
+/** @param isLong the answer takes more than one pass to make */
+export type Begin<T> = (reader: UserRecord, isLong: boolean) => Maker<T>;
+
+interface Part<T> {
+  readonly id: number;
+  conversationId: number;
+  /** Of its conversation, when it was made. */
+  place: string | null;
+  value: T | undefined;
 }
 
 /** As sent and as shown, with its submessages. */
@@ -135,33 +153,103 @@ export class MessageWalk {
     return `${this.#view.realm.label}:${this.#reader.id}`;
   }
 
-  /** Does something with each item, in as many passes as it takes. @param work returns its cost in characters that are folded */
-  async each<T>(items: readonly T[], work: (item: T) => number): Promise<void> {
+  /**
+   * Makes something of each message that the reader is shown, in as many passes as it takes. At the moment when it resolves, each part
+   * is as if it were made then: what changed between passes was made again, and what is gone or hidden since is left out (S1, E2).
+   * @param begin is called in each pass; what it returns is used in that pass only
+   * @returns null when the caller hung up
+   */
+  async shown<T>(found: readonly MessageRecord[], begin: Begin<T>): Promise<readonly T[] | null> {
     const turn = this.#enter();
     if (turn !== null) await turn;
-    for (const item of items) {
-      if (this.#budget.isSpent) {
-        await this.#pause();
-        if (this.isAbandoned()) return;
-      }
-      this.#budget.characters += work(item);
-    }
+    const values = this.#shownAtOnce(found, begin);
     this.#leave();
+    return values ?? (await this.#shownInPasses(found.map(withoutTexts), begin));
   }
 
-  /** What of messages that were found is shown to the reader now, as it is now. */
-  still(messages: readonly MessageRecord[]): readonly MessageRecord[] {
-    return this.#hasPaused ? messages.flatMap(({ id }) => this.at(id) ?? []) : messages;
+  /** @returns null when it takes more than a pass */
+  #shownAtOnce<T>(found: readonly MessageRecord[], begin: Begin<T>): T[] | null {
+    const make = begin(this.#reader, false);
+    const values: T[] = [];
+    for (const one of found) {
+      if (this.#budget.isSpent) return null;
+      const message = this.#hasPaused ? this.at(one.id) : one;
+      const made = message === null ? undefined : make(message);
+      if (made === undefined) continue;
+      this.#budget.encodedCharacters += made.characters;
+      values.push(made.value);
+    }
+    return values;
   }
 
-  /** Of these messages those that match and are shown to the reader; null: their texts are longer than an answer may be. */
+  async #shownInPasses<T>(found: readonly MessageRecord[], begin: Begin<T>): Promise<readonly T[] | null> {
+    const admission = longAnswers.enter(this.#readerName);
+    if (admission !== null) await admission;
+    const watch = this.#view.watchMessages(this.#reader.id);
+    try {
+      const parts: Part<T>[] = found.map(({ id }) => ({ id, place: null, conversationId: 0, value: undefined }));
+      await this.#resumeAfter(passes.next(this.#readerName));
+      let stale: readonly Part<T>[] = parts;
+      for (let round = 0; stale.length > 0; round++) {
+        // While very much changes, the last round runs in one pass: an answer must end.
+        const isLast = round === limits.fetch_rounds_max;
+        if (!(await this.#make(stale, begin, isLast))) return null;
+        stale = this.#staleOf(parts, watch.take());
+      }
+      this.#leave();
+      return parts.flatMap(({ value }) => (value === undefined ? [] : [value]));
+    } finally {
+      watch.close();
+      longAnswers.leave();
+    }
+  }
+
+  /** @returns false when the caller hung up */
+  async #make<T>(parts: readonly Part<T>[], begin: Begin<T>, isInOnePass: boolean): Promise<boolean> {
+    let make = begin(this.#reader, true);
+    for (const part of parts) {
+      if (this.#budget.isSpent && !isInOnePass) {
+        await this.#pause();
+        if (this.isAbandoned()) return false;
+        make = begin(this.#reader, true);
+      }
+      const message = this.at(part.id);
+      const made = message === null ? undefined : make(message);
+      this.#budget.encodedCharacters += made?.characters ?? 0;
+      part.value = made?.value;
+      part.conversationId = message?.conversationId ?? 0;
+      part.place = this.#placeOf(part.conversationId);
+    }
+    return true;
+  }
+
+  #staleOf<T>(parts: readonly Part<T>[], { isAllStale, messages, conversations }: StaleMessages): readonly Part<T>[] {
+    if (isAllStale) return parts;
+    if (messages.size === 0 && conversations.size === 0) return [];
+    return parts.filter(
+      ({ id, conversationId, place }) =>
+        messages.has(id) || (conversations.has(conversationId) && place !== this.#placeOf(conversationId)),
+    );
+  }
+
+  /** What a message shows of its conversation. */
+  #placeOf(conversationId: number): string | null {
+    const conversation = this.#view.row("conversations", conversationId);
+    if (conversation === undefined) return null;
+    const { channelId, renames, movingId, topic } = conversation;
+    return `${channelId}:${renames}:${movingId}:${topic}`;
+  }
+
+  /** Of these messages those that match, for `shown`; null: their texts are longer than an answer may be. */
   async these(ids: readonly number[]): Promise<readonly MessageRecord[] | null> {
     const messages: MessageRecord[] = [];
     let characters = 0;
     const turn = this.#enter();
     if (turn !== null) await turn;
+    let light = 0;
     for (const id of ids) {
       if (this.#budget.isSpent) {
+        for (; light < messages.length; light++) messages[light] = withoutTexts(messages[light] as MessageRecord);
         await this.#pause();
         if (this.isAbandoned()) return messages;
       }
@@ -172,7 +260,7 @@ export class MessageWalk {
       messages.push(message);
     }
     this.#leave();
-    return characters > limits.fetch_characters_max ? null : this.still(messages);
+    return characters > limits.fetch_characters_max ? null : messages;
   }
 
   /** Up to `count` matches from `start` on, in the direction of `step`; fewer where their texts are very long. */
@@ -196,7 +284,7 @@ export class MessageWalk {
         return { messages, isExhausted: end === null };
       }
       next = end;
-      // `still` reads them again: the texts of many walks at a time would not fit into memory (S3).
+      // `shown` reads them again: the texts of many walks at a time would not fit into memory (S3).
       for (; light < messages.length; light++) messages[light] = withoutTexts(messages[light] as MessageRecord);
       await this.#pause();
       if (this.isAbandoned()) return { messages, isExhausted: false };

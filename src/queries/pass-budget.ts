@@ -9,6 +9,9 @@ const entriesPerRow = 8;
 /** Reading a character from the disk costs a fraction of folding it. */
 const readCharactersPerFold = 8;
 
+/** Writing a character as JSON costs a fraction of folding it. */
+const encodedCharactersPerFold = 8;
+
 export class PassBudget {
   rows = 0;
   seeks = 0;
@@ -17,10 +20,13 @@ export class PassBudget {
   characters = 0;
   /** Of rows that were read. */
   readCharacters = 0;
+  /** Of JSON that was written. */
+  encodedCharacters = 0;
 
   get share(): Share {
     const rows = this.rows + this.seeks / seeksPerRow + this.entries / entriesPerRow;
-    const characters = this.characters + this.readCharacters / readCharactersPerFold;
+    const read = this.readCharacters / readCharactersPerFold;
+    const characters = this.characters + read + this.encodedCharacters / encodedCharactersPerFold;
     return rows / limits.narrow_rows_per_pass_max + characters / limits.narrow_characters_per_pass_max;
   }
 

@@ -3,6 +3,8 @@
  * that a hundred searches delay a post no longer than one search does. People are let in round robin: somebody with many requests
  * waits for others with one.
  */
+import { RoundRobin } from "./round-robin.ts";
+
 /** Of a pass: 1 is all that one may look at. */
 export type Share = number;
 
@@ -10,22 +12,17 @@ export class Passes {
   /** What was used in this pass of the loop. */
   #used: Share = 0;
   #isResetDue = false;
-  /** By reader, in the order in which they are let in. */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #waiting = new RoundRobin();
 
   /** Resolves when there is room, in this pass of the loop if possible. Work until the next `leave` without awaiting. */
   enter(reader: string): Promise<void> | null {
-    return this.#used < 1 && this.#waiting.size === 0 ? null : this.next(reader);
+    return this.#used < 1 && this.#waiting.isEmpty ? null : this.next(reader);
   }
 
   /** Resolves in a later pass of the loop. */
   next(reader: string): Promise<void> {
     this.#expectReset();
-    return new Promise((resolve) => {
-      const own = this.#waiting.get(reader);
-      if (own === undefined) this.#waiting.set(reader, [resolve]);
-      else own.push(resolve);
-    });
+    return this.#waiting.wait(reader);
   }
 
   leave(share: Share): void {
@@ -45,14 +42,7 @@ export class Passes {
   }
 
   #letIn(): void {
-    const [first] = this.#waiting;
-    if (first === undefined) return;
-    const [reader, own] = first;
-    const resolve = own.shift();
-    this.#waiting.delete(reader);
-    if (own.length > 0) this.#waiting.set(reader, own);
-    if (this.#waiting.size > 0) this.#expectReset();
-    resolve?.();
+    if (this.#waiting.letIn() && !this.#waiting.isEmpty) this.#expectReset();
   }
 }
 

@@ -1,6 +1,6 @@
 /**
  * Where a search found what it found: `match_content` and `match_subject` of each message (behaviour 2.9). Marking a long message
- * takes milliseconds, so it is done message by message in passes (S3), and kept until the answer is given.
+ * takes milliseconds, so it is done message by message in passes (S3; MessageWalk.shown).
  */
 import type { MessageRecord, UserRecord } from "../../schemas/records.ts";
 import { escapeAttribute } from "../domain/markdown/escape.ts";
@@ -9,7 +9,6 @@ import type { SearchQuery } from "../domain/search/query.ts";
 import { shownTopic } from "../domain/topics.ts";
 import { ShownTexts } from "../domain/unknown-people.ts";
 import type { View } from "../domain/view.ts";
-import type { MessageWalk } from "./message-fetch.ts";
 
 export interface MatchFields {
   readonly match_content: string;
@@ -17,13 +16,8 @@ export interface MatchFields {
   readonly match_subject: string;
 }
 
-/** Marking a character costs so many times as much as folding it. */
-const foldsPerMark = 4;
-
-interface Marked {
-  readonly html: string;
-  readonly fields: MatchFields;
-}
+/** Marking a character costs so many times as much as writing it as JSON. */
+const encodedPerMark = 32;
 
 export interface MarksOptions {
   readonly view: View;
@@ -36,7 +30,6 @@ export interface MarksOptions {
 export class SearchMarks {
   readonly #options: MarksOptions;
   readonly #texts: ShownTexts;
-  readonly #byMessage = new Map<number, Marked>();
   readonly #bySubject = new Map<string, string>();
 
   constructor(options: MarksOptions) {
@@ -44,42 +37,19 @@ export class SearchMarks {
     this.#texts = new ShownTexts(options.view, options.reader);
   }
 
-  /** What of these messages the reader may see when all of them are marked, at this moment. Do not await before it is given. */
-  async shown(walk: MessageWalk, found: readonly MessageRecord[]): Promise<readonly MessageRecord[]> {
-    let messages = found;
-    while (!messages.every((message) => this.#isMarked(message)) && !walk.isAbandoned()) {
-      await walk.each(messages, (message) => this.#mark(message));
-      messages = walk.still(messages);
-    }
-    return messages;
-  }
-
-  /** Of a message that was `shown`. */
+  /** Of a message as it is now. */
   of(message: MessageRecord): MatchFields {
-    this.#mark(message);
-    const marked = this.#byMessage.get(message.id);
-    if (marked === undefined) throw new Error(`message ${message.id} is not marked`);
-    return marked.fields;
-  }
-
-  #isMarked(message: MessageRecord): boolean {
-    const known = this.#byMessage.get(message.id);
-    return (
-      known !== undefined && known.html === this.#html(message) && known.fields.match_subject === this.#subject(message)
-    );
-  }
-
-  /** @returns what it costs, in characters that are folded */
-  #mark(message: MessageRecord): number {
-    if (this.#isMarked(message)) return 0;
     const { search } = this.#options;
     const html = this.#html(message);
-    const content = search === null ? html : highlight(search, html);
-    this.#byMessage.set(message.id, {
-      html,
-      fields: { match_content: content, match_subject: this.#subject(message) },
-    });
-    return search === null ? 0 : foldsPerMark * html.length;
+    return {
+      match_content: search === null ? html : highlight(search, html),
+      match_subject: this.#subject(message),
+    };
+  }
+
+  /** What it costs to mark a message, in characters of JSON that is written. */
+  costOf({ rendered }: MessageRecord): number {
+    return this.#options.search === null ? 0 : encodedPerMark * rendered.length;
   }
 
   #html(message: MessageRecord): string {

@@ -233,7 +233,7 @@ export class SocketSession implements KeyHolder, Outlet, Stranger {
     const answer = (result: Performed) => {
       this.#callsPending--;
       inFlight.release();
-      const body = String(result.body);
+      const body = Array.isArray(result.body) ? result.body.join("") : String(result.body);
       const isSent = this.#answer(frame.ref, encodeReply(this.format, frame.ref, body));
       if (frame.type === "register" && result.status === 200) this.#follow(user, body, isSent);
       this.#countRefused(result.status === 429);

@@ -3,6 +3,7 @@
  * them at a time, over all and from one address (S3). One that takes long gives way to a newcomer.
  */
 import { limits } from "../../schemas/limits.ts";
+import { clientNetwork } from "../runtime/client-network.ts";
 import type { Clock } from "../runtime/clock.ts";
 
 export interface Stranger {
@@ -13,8 +14,8 @@ export interface Stranger {
 export class Strangers {
   readonly #clock: Pick<Clock, "monotonic">;
   /** Oldest first. */
-  readonly #all = new Map<Stranger, { readonly since: number; readonly address: string }>();
-  readonly #byAddress = new Map<string, Set<Stranger>>();
+  readonly #all = new Map<Stranger, { readonly since: number; readonly network: string }>();
+  readonly #byNetwork = new Map<string, Set<Stranger>>();
 
   constructor(clock: Pick<Clock, "monotonic">) {
     this.#clock = clock;
@@ -22,15 +23,16 @@ export class Strangers {
 
   /** @returns false when there is no room for one more from there */
   knock(address: string): boolean {
-    const alike = this.#byAddress.get(address);
+    const alike = this.#byNetwork.get(clientNetwork(address));
     if ((alike?.size ?? 0) >= limits.sockets_unauthenticated_per_address_max && !this.#dismiss(alike)) return false;
     return this.#all.size < limits.sockets_unauthenticated_max || this.#dismiss(this.#all.keys());
   }
 
   add(stranger: Stranger, address: string): void {
-    this.#all.set(stranger, { since: this.#clock.monotonic(), address });
-    const alike = this.#byAddress.get(address);
-    if (alike === undefined) this.#byAddress.set(address, new Set([stranger]));
+    const network = clientNetwork(address);
+    this.#all.set(stranger, { since: this.#clock.monotonic(), network });
+    const alike = this.#byNetwork.get(network);
+    if (alike === undefined) this.#byNetwork.set(network, new Set([stranger]));
     else alike.add(stranger);
   }
 
@@ -39,9 +41,9 @@ export class Strangers {
     const known = this.#all.get(stranger);
     if (known === undefined) return;
     this.#all.delete(stranger);
-    const alike = this.#byAddress.get(known.address);
+    const alike = this.#byNetwork.get(known.network);
     alike?.delete(stranger);
-    if (alike?.size === 0) this.#byAddress.delete(known.address);
+    if (alike?.size === 0) this.#byNetwork.delete(known.network);
   }
 
   /** @param strangers oldest first @returns false when even the oldest has still time */

@@ -1,4 +1,5 @@
 /** Bytes that are in memory at a time, with a bound for all together and one for each person or address (S3). */
+import { clientNetwork } from "./client-network.ts";
 
 export interface BytesTaken {
   /** @returns false when there is no room for more */
@@ -22,11 +23,14 @@ export class ByteBudget {
     return this.#sum;
   }
 
-  /** @param who a person or an address */
-  open(who: string): BytesTaken {
+  /** @param sender a person or an address */
+  open(sender: string): BytesTaken {
     let taken = 0;
+    // Most requests are small and never counted.
+    let who = "";
     return {
       add: (bytes) => {
+        if (taken === 0) who = clientNetwork(sender);
         const share = (this.#shares.get(who) ?? 0) + bytes;
         if (this.#sum + bytes > this.#bytesMax || share > this.#shareBytesMax) return false;
         this.#sum += bytes;

@@ -6,6 +6,7 @@ import type { Environment } from "../store/environment.ts";
 import type { Delta } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
 import { ChannelTails } from "./channel-tails.ts";
+import { MessageWatches } from "./message-watches.ts";
 import { RowCache } from "./row-cache.ts";
 import { TopicPolicies } from "./topic-policies.ts";
 import type { Times } from "./turn-times.ts";
@@ -25,6 +26,7 @@ export class RealmView implements View {
   readonly cache = new RowCache();
   readonly tails: ChannelTails;
   readonly #topicPolicies = new TopicPolicies();
+  readonly #watches = new MessageWatches();
   readonly #environment: Environment;
   readonly #projections: RealmProjections;
   readonly #turn: TurnState;
@@ -44,6 +46,7 @@ export class RealmView implements View {
     this.cache.apply(delta);
     this.tails.apply(delta);
     this.#topicPolicies.apply(delta);
+    this.#watches.apply(delta);
   }
 
   get now(): number {
@@ -60,6 +63,9 @@ export class RealmView implements View {
   }
   get position(): number {
     return this.#turn.position;
+  }
+  watchMessages(readerId: number) {
+    return this.#watches.open(readerId);
   }
   counter(name: CounterName): number {
     return this.#turn.counters[name];

@@ -3,6 +3,7 @@
  * is full, the connection that has held its bytes longest is closed to make room, once it had its time: a slow reader never holds
  * the memory that others need.
  */
+import { clientNetwork } from "./client-network.ts";
 
 export interface UnsentBytesOptions {
   readonly bytesMax: number;
@@ -47,7 +48,8 @@ export class UnsentBytes {
    * Whether something large may be built for them now. What it takes is known only when it is there, and somebody who leaves half of
    * a share unread would mostly be refused then.
    */
-  hasRoomFor(who: string): boolean {
+  hasRoomFor(reader: string): boolean {
+    const who = clientNetwork(reader);
     const { bytesMax, shareBytesMax } = this.#options;
     return (
       (this.#shares.get(who) ?? 0) <= shareBytesMax / 2 && (this.#sum < bytesMax || this.#evictable(null) !== null)
@@ -58,12 +60,14 @@ export class UnsentBytes {
    * @param evict closes the connection; the bytes are released before it is called
    * @returns null when there is no room
    */
-  hold(who: string, bytes: number, evict: () => void): Holding | null {
+  hold(reader: string, bytes: number, evict: () => void): Holding | null {
+    const who = clientNetwork(reader);
     return this.#makeRoom(who, bytes, 0, null) ? this.#add(who, bytes, evict) : null;
   }
 
   /** For a small answer, which is sent in any case: it makes room where it can. */
-  holdSmall(who: string, bytes: number, evict: () => void): Holding {
+  holdSmall(reader: string, bytes: number, evict: () => void): Holding {
+    const who = clientNetwork(reader);
     this.#makeRoom(who, bytes, 0, null);
     return this.#add(who, bytes, evict);
   }

@@ -82,3 +82,19 @@ t.test("[S3] beyond history_diff_edits_max everything counts as replaced", (t) =
   t.equal(kept(contentDiff(numbered(count + 1, "a"), numbered(count + 1, "b"))), false, "one over");
   t.end();
 });
+
+t.test("[S3] history_diff_characters_max: many blanks cost no more than words", (t) => {
+  const length = limits.history_diff_characters_max - 100;
+  const blanks = `<p>a${" ".repeat(length)}b</p>`;
+  const words = `<p>${"a ".repeat(length / 2)}b</p>`;
+  t.match(contentDiff("<p>x</p>", blanks), /inserted">a {100,}b<\/span>/);
+  const cpu = (text: string) => {
+    for (let run = 0; run < 5; run++) contentDiff("<p>x</p>", text);
+    const since = process.cpuUsage();
+    for (let run = 0; run < 5; run++) contentDiff("<p>x</p>", text);
+    return process.cpuUsage(since).user;
+  };
+  const [blank, word] = [cpu(blanks), cpu(words)];
+  t.ok(blank < 4 * word, `${blank} and ${word} us`);
+  t.end();
+});

@@ -1,6 +1,7 @@
 /** What clients may leave unread, exactly at its bounds (S3, E3): one byte more, one millisecond less. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
+import { ByteBudget } from "../../src/runtime/byte-budget.ts";
 import type { UnsentBytes } from "../../src/runtime/unsent-bytes.ts";
 import { wireMemory } from "../support/wire-memory.ts";
 
@@ -110,5 +111,21 @@ t.test("[S3] requests_in_flight_bytes_max, requests_in_flight_bytes_per_sender_m
   one.release();
   one.release();
   t.ok(inFlight.open("another").add(each));
+  t.end();
+});
+
+t.test("[S3, D28] a network of IPv6 addresses has one share, of what is unsent and of what comes", (t) => {
+  const { unsent, evict } = opened();
+  t.ok(unsent.hold("2001:db8::1", share, evict("one")));
+  t.equal(unsent.hasRoomFor("2001:db8::2"), false);
+  t.equal(unsent.hold("2001:db8::2", 1, evict("two")), null);
+  t.ok(unsent.hold("2001:db8:0:1::2", 1, evict("next")));
+  const budget = new ByteBudget(100, 10);
+  const first = budget.open("2001:db8::1");
+  t.ok(first.add(10));
+  t.equal(budget.open("2001:db8::2").add(1), false);
+  t.ok(budget.open("2001:db8:0:1::2").add(1));
+  first.release();
+  t.ok(budget.open("2001:db8::2").add(10));
   t.end();
 });

@@ -10,17 +10,19 @@ import { type Narrowed, readNarrow, termsOf } from "../../domain/narrow.ts";
 import { canAccessAllUsers, canReadMessage, hasContentAccess } from "../../domain/permissions.ts";
 import { ReadState } from "../../domain/read-state.ts";
 import { isForSpectators, isSpectator, spectator } from "../../domain/spectator.ts";
+import { ShownTexts } from "../../domain/unknown-people.ts";
 import type { View } from "../../domain/view.ts";
 import { channelTopics } from "../../queries/channel-topics.ts";
 import { messageJson, rawContentJson } from "../../queries/encoded-messages.ts";
 import { firstUnread } from "../../queries/first-unread.ts";
 import { firstMessageSince } from "../../queries/message-anchors.ts";
-import { type Fetched, type FetchRange, fetchMessages, MessageWalk } from "../../queries/message-fetch.ts";
+import { type Begin, type Fetched, type FetchRange, fetchMessages, MessageWalk } from "../../queries/message-fetch.ts";
 import { messageForReader } from "../../queries/message-views.ts";
 import type { MessageOptions } from "../../queries/messages.ts";
 import { SearchMarks } from "../../queries/search-marks.ts";
 import { checkSpectator } from "../../queries/users.ts";
 import { bind, type Call, callerNow, callerOf, type Handled } from "../../runtime/calls.ts";
+import { encodedList } from "../../runtime/encoded-list.ts";
 import { ok } from "../../runtime/entry.ts";
 
 type FetchParams = ParamsOf<typeof getMessages>;
@@ -89,8 +91,12 @@ export const messageFetchRoutes = [
     if (matching === null) return tooLong();
     const { search } = narrowed;
     const marks = new SearchMarks({ view, search, allowsEmptyTopic: false, reader });
-    const shown = await marks.shown(walk, matching);
-    return ok({ messages: Object.fromEntries(shown.map((message) => [String(message.id), marks.of(message)])) });
+    const texts = new ShownTexts(view, reader);
+    const parts = await walk.shown(matching, () => (message) => {
+      const part = `"${message.id}":${JSON.stringify(texts.conceal(marks.of(message)))}`;
+      return { value: part, characters: part.length + marks.costOf(message) };
+    });
+    return parts === null ? abandoned() : encodedList(parts, { start: '"messages":{', end: "}" });
   }),
 
   bind(getStreamTopics, async (call) => {
@@ -130,40 +136,58 @@ type Show = (
   others: Readonly<Record<string, unknown>>,
 ) => Promise<Handled>;
 
-/** Where something is searched for, each message says where it was found. Shown to the reader as they are when it was found. */
+/** Where something is searched for, each message says where it was found. Shown to the reader as they are when the answer is given. */
 function shower(call: Call, { search }: Narrowed, options: MessageOptions): Show {
   const { view } = call.realm;
   const allowsEmptyTopic = options.allowEmptyTopicName;
   const reader = call.caller ?? spectator;
   const marks = search === null ? null : new SearchMarks({ view, search, allowsEmptyTopic, reader });
+  const texts = new ShownTexts(view, reader);
+  const begin: Begin<string | Buffer> = (now, isLong) => {
+    const json = mayKnowEverybody(view, now) ? shared(view, now, options) : redacted(view, now, options, texts);
+    return (message) => {
+      let body = json(message);
+      if (body === undefined) return undefined;
+      if (marks !== null) body = `${body.slice(0, -1)},${JSON.stringify(texts.conceal(marks.of(message))).slice(1)}`;
+      const characters = body.length + (marks?.costOf(message) ?? 0);
+      return { value: isLong ? Buffer.from(body) : body, characters };
+    };
+  };
   return async (walk, found, others) => {
-    const messages = marks === null ? found : await marks.shown(walk, found);
+    const parts = await walk.shown(found, begin);
     const now = readerOf(call);
     if ("kind" in now) return now;
-    if (mayKnowEverybody(view, now)) {
-      const state = new ReadState(view, now.id);
-      const shown = messages.flatMap((message) => {
-        const json = messageJson(view, now, message, options, state);
-        if (json === undefined || marks === null) return json ?? [];
-        return `${json.slice(0, -1)},${JSON.stringify(marks.of(message)).slice(1)}`;
-      });
-      return encoded(`"messages":[${shown.join(",")}],${JSON.stringify(others).slice(1, -1)}`);
-    }
-    const shown = messages.flatMap((message) => {
-      const body = messageForReader(view, now, message, options);
-      return body === undefined ? [] : [marks === null ? body : { ...body, ...marks.of(message) }];
-    });
-    return ok({ messages: shown, ...others });
+    const end = `],${JSON.stringify(others).slice(1, -1)}`;
+    return parts === null ? abandoned() : encodedList(parts, { start: '"messages":[', end });
   };
 }
 
-/** What is shown to others is looked through on its way out (domain/unknown-people.ts), and for that must not be encoded yet. */
+type JsonOf = (message: MessageRecord) => string | undefined;
+
+function shared(view: View, reader: UserRecord, options: MessageOptions): JsonOf {
+  const state = new ReadState(view, reader.id);
+  return (message) => messageJson(view, reader, message, options, state);
+}
+
+function redacted(view: View, reader: UserRecord, options: MessageOptions, texts: ShownTexts): JsonOf {
+  return (message) => {
+    const body = messageForReader(view, reader, message, options);
+    return body === undefined ? undefined : JSON.stringify(texts.conceal(body));
+  };
+}
+
+/** What is shown to others is looked through (domain/unknown-people.ts), and for that must not be encoded yet. */
 function mayKnowEverybody(view: View, reader: UserRecord): boolean {
   return !isSpectator(reader) && canAccessAllUsers(view, reader);
 }
 
 function encoded(fields: string): Handled {
   return { kind: "encoded", fields };
+}
+
+/** Nobody hears it. */
+function abandoned(): Refusal {
+  return refuse.badRequest("The client closed the connection");
 }
 
 /** Larger than any id; what `newest` stands for (behaviour 5.4). */
