@@ -15,6 +15,7 @@ import { createFaultLog } from "./fault-log.ts";
 import { foundRealm } from "./founding.ts";
 import { verifyKey } from "./http/authentication.ts";
 import { createApp, type WebApp } from "./http/server.ts";
+import { reportLinkifiers } from "./linkifier-check.ts";
 import type { Log } from "./log.ts";
 import { siteOf } from "./mail-config.ts";
 import { Courier } from "./outbound/mail/courier.ts";
@@ -196,6 +197,7 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
       new WebhookCourier(realm, entry.id, webhooks);
       entries.set(realm, entry);
       new Courier(realm, entry.id, postOffice, () => siteOfRealm(realm));
+      reportLinkifiers(realm.view.linkifiers, alarm.warn);
       new SearchIndexer(realm, { clock, alarm, terms: searchTerms });
     },
   });

@@ -16,7 +16,6 @@ import { RealmProjections } from "../store/projections/realm-projections.ts";
 import { watchActivity } from "./activity-watch.ts";
 import type { Clock } from "./clock.ts";
 import { type Alarm, Dispatcher } from "./dispatcher.ts";
-import { reportLinkifiers } from "./linkifier-check.ts";
 import { watchRetention } from "./retention-watch.ts";
 
 export interface RealmOptions {
@@ -75,7 +74,6 @@ export class Realm {
     this.log = new EventLog(this.environment);
     watchRetention(this.dispatcher, this.environment.get("realm", "realm") !== undefined, options.alarm.warn);
     watchActivity(this.dispatcher);
-    reportLinkifiers(this.view.linkifiers, options.alarm.warn);
     this.#keepUp();
     this.files.sweep(() => this.#claimed()).catch((error: unknown) => options.alarm.bug(error, null));
   }

@@ -2,8 +2,8 @@
  * Names linkifiers whose pattern the engine refuses: an older version accepted them, and now they match nothing. It is logged once, when
  * the realm opens, so that an operator learns why links are missing.
  */
-import type { LinkifierRecord } from "../../schemas/records.ts";
-import { linkifierProblem } from "../domain/markdown/linkifiers.ts";
+import type { LinkifierRecord } from "../schemas/records.ts";
+import { linkifierProblem } from "./domain/markdown/linkifiers.ts";
 
 export function reportLinkifiers(linkifiers: readonly LinkifierRecord[], warn: (line: string) => void): void {
   for (const linkifier of linkifiers) {
