@@ -9,20 +9,30 @@ export interface PageHeaders {
   readonly origin: string;
   readonly fetchSite: string;
   readonly fetchMode: string;
+  /**
+   * It shows that the page told the browser to add what it remembers: there are cookies, or the header that Fetch Metadata keeps for
+   * such requests of other sites (`Sec-Fetch-Storage-Access`). Without it nothing is certain: not every browser sends that header.
+   */
+  readonly isCredentialed: boolean;
 }
 
 /** Programs send neither header, and are no page. */
-export function isFromForeignPage({ host, origin, fetchSite }: Omit<PageHeaders, "fetchMode">): boolean {
+export function isFromForeignPage({
+  host,
+  origin,
+  fetchSite,
+}: Pick<PageHeaders, "host" | "origin" | "fetchSite">): boolean {
   if (fetchSite !== "") return fetchSite === "cross-site" || fetchSite === "same-site";
   return origin !== "" && !isOriginOf(origin, host);
 }
 
 /**
- * A form, an image or a script of another site. A script that asks under CORS is let through: browsers are never asked for
- * credentials (README, Decisions of our own), so it must have set the header itself, which takes a preflight.
+ * A form, an image or a script of another site. A script that asks under CORS is let through, as it sets the header itself, which
+ * takes a preflight. One that has the browser add the header cannot be meant: the answers allow no credentials, so the browser would
+ * not send it after a preflight, nor show it the answer without one.
  */
 export function isForgeable(page: PageHeaders): boolean {
-  return page.fetchMode !== "cors" && isFromForeignPage(page);
+  return isFromForeignPage(page) && (page.fetchMode !== "cors" || page.isCredentialed);
 }
 
 function isOriginOf(origin: string, host: string): boolean {

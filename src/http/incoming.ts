@@ -33,6 +33,8 @@ export interface Incoming {
   /** What a browser says of the page that asks (Fetch Metadata); "" from anything else. */
   readonly fetchSite: string;
   readonly fetchMode: string;
+  /** See `PageHeaders`. */
+  readonly isCredentialed: boolean;
 }
 
 /** The headers that are read, as they came; `null` where it matters that one was not there. */
@@ -51,6 +53,7 @@ class Head {
   ifRange = "";
   fetchSite = "";
   fetchMode = "";
+  isCredentialed = false;
 
   take(name: string, value: string): void {
     switch (name) {
@@ -92,6 +95,10 @@ class Head {
         break;
       case "sec-fetch-mode":
         this.fetchMode ||= value;
+        break;
+      case "sec-fetch-storage-access":
+      case "cookie":
+        this.isCredentialed = true;
         break;
     }
   }
@@ -136,5 +143,6 @@ export function readIncoming(request: HttpRequest, readForwarded: ReadForwarded)
     framingFault: framingFault(head),
     fetchSite: head.fetchSite,
     fetchMode: head.fetchMode,
+    isCredentialed: head.isCredentialed,
   };
 }

@@ -32,6 +32,10 @@ const foreign: readonly (readonly string[])[] = [
   ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", evil],
   ["Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: navigate", "Origin: https://other.localhost"],
   ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"],
+  // A script that tells the browser to add what it remembers: no preflight of such a request is granted.
+  ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors", "Sec-Fetch-Storage-Access: none", evil],
+  ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors", "Cookie: a=b", evil],
+  ["Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors", "Cookie: a=b", "Origin: https://other.localhost"],
   [evil],
   ["Origin: null"],
   ["Origin: http://localhost:1"],
@@ -41,6 +45,7 @@ const welcome: readonly (readonly string[])[] = [
   [],
   [`Origin: ${url}`],
   ["Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: cors", `Origin: ${url}`],
+  ["Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: cors", `Origin: ${url}`, "Cookie: a=b"],
   ["Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: navigate", "Origin: null"],
   ["Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate"],
   ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors", "Origin: https://client.example"],
