@@ -271,6 +271,8 @@ export const limits = {
   resolve_undo_s: 60,
 
   // Topic deletion (spec 4.13)
+  /** Rows that go with the messages of one command, also of a retention round; a message that has more goes alone. */
+  removal_batch_rows: 1000,
   topic_deletion_batch_messages: 200,
   /** While others ask for things: what a post beside a deletion waits for. */
   topic_deletion_batch_messages_busy: 25,
