@@ -238,6 +238,8 @@ export const limits = {
   data_folder_check_ms: 1000,
   /** How long a start waits for the lock of a process that was killed and has not ended yet. */
   data_folder_lock_wait_ms: 2000,
+  /** A backup of another container, which may have been killed, holds the removal of files for so long after it last said that it goes on. */
+  file_hold_ms: 60 * 60 * 1000,
   /** Organizations that are looked at in one go; the others follow right after. */
   data_folder_checks_per_pass: 100,
 
@@ -259,6 +261,8 @@ export const limits = {
   resolve_undo_s: 60,
 
   // Topic deletion (spec 4.13)
+  /** Rows that go with the messages of one command, also of a retention round; a message that has more goes alone. */
+  removal_batch_rows: 1000,
   topic_deletion_batch_messages: 200,
   /** While others ask for things: what a post beside a deletion waits for. */
   topic_deletion_batch_messages_busy: 25,

@@ -341,6 +341,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
     "notifiesInviter",
     "welcomeText",
     "keyHashes",
+    "timer",
   ],
   invitationKeys: ["id"],
   invitationLinks: ["key"],

@@ -249,7 +249,8 @@ program
   .argument("<folder>", "must not exist yet")
   .action(async (folder: string) => {
     if (existsSync(folder)) fail(`${folder} exists already`);
-    const problems = await withRoot(false, (root) => backupFolder(root, dataDir(), resolve(folder)));
+    const ports = { now: systemClock.now, warn: alarm.warn };
+    const problems = await withRoot(false, (root) => backupFolder(root, dataDir(), resolve(folder), ports));
     for (const problem of problems) say(problem);
     if (problems.length > 0) fail(`${problems.length} problems in ${resolve(folder)}: keep an older backup`);
     say(`backup is at ${resolve(folder)}`);

@@ -16,7 +16,8 @@ import type { InvitationChange } from "../commands/invites.ts";
 import { type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { effects } from "../effects.ts";
-import { invitesChanged } from "./effects.ts";
+import { nextTimer } from "../timers.ts";
+import { invitesChanged, takeBackExpiry } from "./effects.ts";
 import { noSuchInvitation, rowOf } from "./life.ts";
 import type { InvitationContext } from "./machine.ts";
 
@@ -38,7 +39,7 @@ export function edit(
   const expiry = command({ actor: "invitation", id: row.id }, "invitation.expire", {}, null);
   return done({}, [
     effects.put("invitations", row.id, after),
-    // The timer of before finds that its time has not come, or that there is none.
+    ...(change.expiry === null ? [] : takeBackExpiry(row)),
     ...(change.expiry === null || expiresAt === null ? [] : [effects.schedule(expiresAt, expiry)]),
     invitesChanged(view, row.inviterId),
   ]);
@@ -64,6 +65,7 @@ function changed(view: View, caller: UserRecord, row: InvitationRecord, change: 
   return {
     ...row,
     expiresAt: expiry === null ? row.expiresAt : minutes === null ? null : view.now + minutes * 60_000,
+    timer: expiry === null ? row.timer : minutes === null ? null : nextTimer(view),
     role: role ?? row.role,
     channelIds: channelIds === null ? row.channelIds : [...new Set(channelIds)],
     groupIds: groupIds === null ? row.groupIds : [...new Set(groupIds)],

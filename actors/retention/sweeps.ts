@@ -10,6 +10,7 @@ import { type Command, command } from "../commands.ts";
 import { done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { type RemovalPlace, removeMessages } from "../topic/message-removal.ts";
+import { withinRows } from "../topic/removal-size.ts";
 import { type CountedRound, countSlice } from "./counting.ts";
 import type { Counting, RetentionContext, Round } from "./machine.ts";
 import { oldDirects, oldInChannel, placeOf } from "./old-messages.ts";
@@ -114,13 +115,16 @@ function sweepDirects(context: RetentionContext, round: Round, view: View): Outc
   const days = realmRetentionDays(view);
   if (days === null) return done({}, [nextSlice()], { round: { ...round, areDirectsDone: true } });
   const found = oldDirects(view, days, context.directFloorId);
+  const { fitting } = withinRows(view, found.messages);
+  const isCut = fitting.length < found.messages.length;
   const after: Round = {
     ...round,
     hasLimit: true,
-    areDirectsDone: !found.isUnfinished,
+    areDirectsDone: !found.isUnfinished && !isCut,
     nextAt: earlier(round.nextAt, found.nextAt),
   };
-  return done({}, [...removals(view, found.messages), nextSlice()], { round: after, directFloorId: found.lastId });
+  const directFloorId = isCut ? (fitting.at(-1)?.id ?? context.directFloorId) : found.lastId;
+  return done({}, [...removals(view, fitting), nextSlice()], { round: after, directFloorId });
 }
 
 function earlier(a: number | null, b: number | null): number | null {
@@ -145,17 +149,20 @@ function sweepChannels(round: Round, view: View): Outcome<RetentionContext> {
   const doomed: MessageRecord[] = [];
   let { channelFloorId, nextAt, hasLimit } = round;
   let left: number = limits.retention_messages_per_command;
+  let rowsLeft: number = limits.removal_batch_rows;
   while (left > 0 && channelFloorId < lastId) {
     const channel = view.channels.get(channelFloorId + 1);
     const days = channel === undefined ? null : channelRetentionDays(view, channel);
     left--;
     if (channel !== undefined && days !== null) {
       const found = oldInChannel(view, { channel, days, afterId: 0, limit: left + 1 });
-      doomed.push(...found.messages);
+      const { fitting, rows } = withinRows(view, found.messages, rowsLeft);
+      doomed.push(...fitting);
       left -= found.messages.length;
+      rowsLeft -= rows;
       hasLimit = true;
       nextAt = earlier(nextAt, found.nextAt);
-      if (found.isUnfinished) break;
+      if (found.isUnfinished || fitting.length < found.messages.length) break;
     }
     channelFloorId++;
   }

@@ -20,7 +20,7 @@ export type Doomed = Pick<MessageRecord, "id" | "traits">;
 
 /**
  * Removes messages of one conversation: rows, the `delete_message` event, the conversation's recount and the channel's first
- * message. What a caller removes in one command must fit into a turn: see `limits.topic_deletion_batch_messages`.
+ * message. What a caller removes in one command must fit into a turn: see removal-size.ts.
  * @param messages that are there, in any order; none: nothing
  * @param alsoTold ids of people who learn of it though they are not subscribed: who deletes
  */
@@ -45,7 +45,7 @@ export function removeMessages(
   ];
 }
 
-/** Every row that belongs to messages: THE place where a table of theirs is named when there is one more. */
+/** Every row that belongs to messages: THE place where a table of theirs is named when there is one more; removal-size.ts counts them. */
 function rowsOf(view: View, place: RemovalPlace, messages: readonly Doomed[]): Effect[] {
   const wasEdited = editTest(view, messages);
   const all: Effect[] = [];

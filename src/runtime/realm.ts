@@ -60,7 +60,7 @@ export class Realm {
     this.files = new FileStore({
       folder: filesFolder(options.folder),
       acceptsWrites: options.acceptsWrites,
-      areHeld: () => areFilesHeld(options.folder),
+      areHeld: () => areFilesHeld(options.folder, options.clock.now()),
       report: (error) => options.alarm.bug(error, null),
     });
     this.dispatcher = new Dispatcher({

@@ -8,7 +8,7 @@ import { limits } from "../../schemas/limits.ts";
 import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
 import { dataFile } from "./data-file.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
-import { holdFiles } from "./file-hold.ts";
+import { type FileHold, type HolderPorts, holdFiles } from "./file-hold.ts";
 import { filesFolder, listFiles } from "./files.ts";
 import { flushFoldersTo, flushTree } from "./folders.ts";
 import { refuseWithoutHead } from "./migrations.ts";
@@ -21,10 +21,15 @@ import type { RealmEntry, RootStore } from "./root.ts";
  * On disk, and read again, when this resolves: whoever has a backup may give up an older one.
  * @returns what is wrong with the copy, one line per problem
  */
-export async function backupFolder(root: RootStore, dataDir: string, target: string): Promise<string[]> {
+export async function backupFolder(
+  root: RootStore,
+  dataDir: string,
+  target: string,
+  ports: HolderPorts,
+): Promise<string[]> {
   mkdirSync(join(target, "root"), { recursive: true, mode: 0o700 });
   await root.backup(join(target, "root"));
-  for (const { id } of root.realms()) await backupRealm(realmFolder(dataDir, id), realmFolder(target, id));
+  for (const { id } of root.realms()) await backupRealm(realmFolder(dataDir, id), realmFolder(target, id), ports);
   for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith("zuliprc"))) {
     copyFileSync(join(dataDir, name), join(target, name));
   }
@@ -37,9 +42,9 @@ export async function backupFolder(root: RootStore, dataDir: string, target: str
 }
 
 /** Rows first, then the files that they claim: the server removes none meanwhile (file-hold.ts). */
-async function backupRealm(folder: string, target: string): Promise<void> {
+async function backupRealm(folder: string, target: string, ports: HolderPorts): Promise<void> {
   mkdirSync(target, { recursive: true, mode: 0o700 });
-  const release = await holdFiles(folder);
+  const hold = await holdFiles(folder, ports);
   try {
     const environment = openEnvironment(folder);
     environment.clearDeadReaders();
@@ -47,9 +52,9 @@ async function backupRealm(folder: string, target: string): Promise<void> {
     const copy = openEnvironment(target, "whole");
     const claimed = claimedIn(copy);
     await copy.close();
-    await copyFiles(folder, target, claimed);
+    await copyFiles(folder, target, claimed, hold);
   } finally {
-    await release();
+    await hold.release();
   }
 }
 
@@ -66,8 +71,14 @@ function claimedIn(environment: Environment): Map<string, string> {
   return claimed;
 }
 
-async function copyFiles(realm: string, target: string, claimed: ReadonlyMap<string, string>): Promise<void> {
+async function copyFiles(
+  realm: string,
+  target: string,
+  claimed: ReadonlyMap<string, string>,
+  hold: FileHold,
+): Promise<void> {
   for (const name of claimed.keys()) {
+    await hold.renew();
     const copy = join(filesFolder(target), name);
     await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
     try {

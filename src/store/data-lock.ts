@@ -41,7 +41,7 @@ export function isRunning(owner: Owner): boolean {
 }
 
 /** Whether its process id means the same process here. */
-function isVisible({ bootId, pidNamespace }: Owner): boolean {
+export function isVisible({ bootId, pidNamespace }: Owner): boolean {
   return bootId === currentBootId() && (pidNamespace ?? currentPidNamespace()) === currentPidNamespace();
 }
 

@@ -75,6 +75,7 @@ const invitation: InvitationRecord = {
   notifiesInviter: true,
   welcomeText: "hi",
   keyHashes: ["h"],
+  timer: null,
 };
 
 const userId = fc.constantFrom(2, 3, 4, 99);
