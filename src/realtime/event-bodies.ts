@@ -39,10 +39,15 @@ import { typing, typingEditMessage } from "./typing-events.ts";
 import { reaction, submessage, updateMessage } from "./update-message-events.ts";
 import { userGroup } from "./user-group-events.ts";
 
-/** A queue with `all_public_streams` gets messages that its owner does not receive: they have no flags (OpenAPI, message event). */
-function eventFlags(view: View, user: UserRecord, row: MessageRecord): readonly string[] {
+/**
+ * A queue with `all_public_streams` gets messages that its owner does not receive: they have no flags (OpenAPI, message event). A
+ * message that its owner received and that has moved out of sight since keeps its flags: without `read` it would count as unread.
+ */
+function eventFlags(view: View, record: EventRecord, user: UserRecord, row: MessageRecord): readonly string[] {
   const flags = flagsOf(view, user, row);
-  return flags.includes("historical") ? [] : flags;
+  const { audience, position } = record;
+  if (!flags.includes("historical") || audience.to !== "channel" || audience.also.includes(user.id)) return flags;
+  return wasSubscribedAt(view, user.id, audience.id, position) ? flags : [];
 }
 
 const message: EventKind = {
@@ -53,7 +58,7 @@ const message: EventKind = {
     const stranger = Object.keys(senderFor(view, user, row.senderId)).length > 0 ? ":stranger" : "";
     const hidden = [...hiddenOrigins(view, user, row)].join(",");
     const extra = hasExtraReaction(view, row) ? queue.extraEmojiType : "";
-    return `${queue.variant}:${eventFlags(view, user, row).join(",")}${stranger}${echo}:${hidden}:${extra}`;
+    return `${queue.variant}:${eventFlags(view, record, user, row).join(",")}${stranger}${echo}:${hidden}:${extra}`;
   },
   build(view, record, user, queue) {
     const row = view.row("messages", record.body["message_id"] as number);
@@ -67,7 +72,7 @@ const message: EventKind = {
     const body = messageBody(view, row, options, hiddenOrigins(view, user, row));
     if (body === undefined) return [];
     const shown = { ...body, ...senderFor(view, user, row.senderId) };
-    const event = { type: "message", message: shown, flags: eventFlags(view, user, row) };
+    const event = { type: "message", message: shown, flags: eventFlags(view, record, user, row) };
     const isEcho = record.body["queue_id"] === queue.id;
     return [isEcho ? { ...event, local_message_id: record.body["local_id"] } : event];
   },
