@@ -39,7 +39,11 @@ export async function ensureBuilt() {
   const draft = join(dist, `.draft-${process.pid}-${randomBytes(4).toString("hex")}`);
   mkdirSync(draft, { recursive: true });
   await build({
-    entryPoints: { main: join(root, "src/main.ts"), cli: join(root, "src/cli.ts") },
+    entryPoints: {
+      main: join(root, "src/main.ts"),
+      cli: join(root, "src/cli.ts"),
+      "code-worker": join(root, "src/http/code-worker.ts"),
+    },
     outdir: draft,
     outExtension: { ".js": ".mjs" },
     bundle: true,
@@ -50,7 +54,17 @@ export async function ensureBuilt() {
     sourcemap: "linked",
     logLevel: "warning",
     // Native add-ons stay packages; pino loads parts of itself by path; nodemailer comes with the first mail only.
-    external: ["lmdb", "uWebSockets.js", "@node-rs/argon2", "sharp", "msgpackr", "pino", "nodemailer"],
+    external: [
+      "lmdb",
+      "uWebSockets.js",
+      "@node-rs/argon2",
+      "@node-rs/crc32",
+      "sharp",
+      "msgpackr",
+      "pino",
+      "nodemailer",
+      "fs-native-extensions",
+    ],
     banner: { js: 'import { createRequire as __cr } from "node:module"; const require = __cr(import.meta.url);' },
   });
   try {

@@ -12,6 +12,15 @@ export function attachmentEvent(op: "add" | "update", { id, ownerId }: Attachmen
   return effects.emit("attachment", body, { to: "users", ids: [ownerId] });
 }
 
+/** Bytes of somebody's files. Those of a store from before quotas are counted once, when their owner uploads the next one. */
+export function usageOf(view: View, ownerId: number): number {
+  const known = view.row("uploadUsage", ownerId)?.bytes;
+  if (known !== undefined) return known;
+  const limit = limits.attachments_listed_max;
+  const ids = view.keys("userAttachments", { start: [ownerId], end: [ownerId + 1], limit });
+  return ids.reduce((sum, [, id]) => sum + (view.row("attachments", id)?.size ?? 0), 0);
+}
+
 /** Removes a file that no message links to any more, and its bytes. */
 export function removeFile(view: View, { id, ownerId, file, size }: AttachmentRecord): Effect[] {
   const bytes = view.counter("attachmentBytes") - size;
@@ -21,6 +30,7 @@ export function removeFile(view: View, { id, ownerId, file, size }: AttachmentRe
     effects.remove("attachmentFiles", file),
     effects.remove("userAttachments", [ownerId, id]),
     effects.count("attachmentBytes", bytes),
+    effects.put("uploadUsage", ownerId, { bytes: usageOf(view, ownerId) - size }),
     effects.discard(uploadName(file)),
     effects.emit("attachment", body, { to: "users", ids: [ownerId] }),
   ];

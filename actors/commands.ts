@@ -38,6 +38,7 @@ import type {
   UserDeactivation,
   UserUpdate,
 } from "./commands/people.ts";
+import type { ProgramCommandParams } from "./commands/programs.ts";
 import type { ReadCommandParams } from "./commands/read-state.ts";
 import type { ScheduledCommandParams } from "./commands/scheduled.ts";
 import type { GroupCreate, GroupMembersChange, GroupMembersRest, GroupUpdate } from "./commands/user-groups.ts";
@@ -85,11 +86,25 @@ export interface RealmChange {
   readonly isWebPublicAllowed: boolean;
 }
 
+/** null: no bound. */
+export interface UploadQuotas {
+  readonly realmQuotaBytes: number | null;
+  readonly personQuotaBytes: number | null;
+}
+
 export interface QueueRegistration {
   readonly queueId: string;
   readonly lifespanMs: number;
   readonly client: string;
   readonly options: Readonly<Record<string, unknown>>;
+  /** The person's queues when the request came, the one that was unread longest first; those that somebody reads come last. */
+  readonly others: OtherQueues;
+}
+
+/** Ids of queues. One in neither list was registered since. */
+export interface OtherQueues {
+  readonly unread: readonly string[];
+  readonly connected: readonly string[];
 }
 
 export interface MessagePost {
@@ -130,6 +145,7 @@ export interface CommandParams
   extends ReadCommandParams,
     ScheduledCommandParams,
     InvitesCommandParams,
+    ProgramCommandParams,
     MissedMessageParams {
   "realm.found": {
     readonly label: string;
@@ -231,7 +247,7 @@ export interface CommandParams
   /** `file` as in the row (schemas/files.ts), without the realm's id; null: the picture made from the address. */
   "user.avatar.set": { readonly file: string | null };
   /** The file is on disk under its name (schemas/files.ts). `quotaBytes`: for all files of the organization; null: none. */
-  "attachment.add": Pick<AttachmentRecord, "file" | "name" | "size" | "image"> & { readonly quotaBytes: number | null };
+  "attachment.add": Pick<AttachmentRecord, "file" | "name" | "size" | "image" | "sha256"> & UploadQuotas;
   "attachment.remove": { readonly attachmentId: number };
   "attachment.expire": { readonly attachmentId: number; readonly unclaimedSince: number };
   "attachments.recount": { readonly attachmentIds: readonly number[] };
@@ -285,6 +301,7 @@ export interface CommandParams
   "retention.due": { readonly dueAt: number };
   "retention.sweep": Record<string, never>;
   "retention.abandon": Record<string, never>;
+  "retention.confirm": Record<string, never>;
   "presence.report": { readonly status: "active" | "idle" };
   "presence.lapse": Record<string, never>;
   "presence.share": { readonly isShared: boolean };

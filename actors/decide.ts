@@ -83,9 +83,12 @@ export function hosting<C extends MachineContext>() {
     /** Carries out a decision. */
     decide<T extends CommandType>(decision: Decision<C, T>): HostAction<C> {
       const decideOn = (context: C, { command, view }: CommandEvent): Outcome<C> => {
-        // Between the request and its turn the caller may have been deactivated: the line decides (M7).
-        const isGone = command.callerId !== null && view.users.get(command.callerId)?.isActive !== true;
-        return isGone ? refuse.userDeactivated() : decision(context, command as Command<T>, view);
+        // Between the request and its turn the caller or the organization may have been deactivated: the line decides (M7).
+        if (command.callerId !== null) {
+          if (view.users.get(command.callerId)?.isActive !== true) return refuse.userDeactivated();
+          if (view.realm.deactivatedAt !== null) return refuse.realmDeactivated();
+        }
+        return decision(context, command as Command<T>, view);
       };
       const action = hostAction<C>(({ context, event, enqueue }) => {
         const outcome = decideOn(context, event);

@@ -10,6 +10,9 @@ export type Ticket = number;
 
 export type Answer = Readonly<Record<string, unknown>>;
 
+/** What was given up, and after how many attempts. */
+export type Cause = Pick<RowOf<"deadLetters">, "attempts" | "delivery">;
+
 export type Effect =
   | { readonly kind: "put"; readonly table: TableName; readonly key: unknown; readonly row: unknown }
   | { readonly kind: "remove"; readonly table: TableName; readonly key: unknown }
@@ -41,7 +44,7 @@ export type Effect =
   /** A durable timer (M8). */
   | { readonly kind: "schedule"; readonly dueAt: number; readonly command: Command }
   /** A dead letter: a command of whose matter nothing more will come, and why. */
-  | { readonly kind: "bury"; readonly command: Command; readonly error: string }
+  | { readonly kind: "bury"; readonly command: Command; readonly error: string; readonly cause: Cause }
   /** A volatile timer on the wheel; a later one with the same name replaces it. */
   | { readonly kind: "wake"; readonly name: string; readonly afterMs: number; readonly command: Command }
   /** Answers a request that was left waiting in an earlier turn. */
@@ -73,7 +76,7 @@ export const effects = {
   tell: (command: Command): Effect => ({ kind: "tell", command }),
   goOn: (command: Command): Effect => ({ kind: "go-on", command }),
   schedule: (dueAt: number, command: Command): Effect => ({ kind: "schedule", dueAt, command }),
-  bury: (command: Command, error: string): Effect => ({ kind: "bury", command, error }),
+  bury: (command: Command, error: string, cause: Cause): Effect => ({ kind: "bury", command, error, cause }),
   wake: (name: string, afterMs: number, command: Command): Effect => ({ kind: "wake", name, afterMs, command }),
   reply: (ticket: Ticket, answer: Answer): Effect => ({ kind: "reply", ticket, answer }),
   discard: (file: string): Effect => ({ kind: "discard", file }),

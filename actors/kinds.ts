@@ -13,7 +13,7 @@ import { type InvitationContext, invitationMachine } from "./invitation/machine.
 import { mailMachine } from "./mail/machine.ts";
 import { presenceMachine } from "./presence/machine.ts";
 import { realmMachine, realmMachineVersion } from "./realm/machine.ts";
-import { initialRetention, retentionMachine, retentionMachineVersion } from "./retention/machine.ts";
+import { initialRetention, retentionMachine, retentionMachineVersion, withoutLeaps } from "./retention/machine.ts";
 import { contextOf, conversationIdOf, emptyContext, rowOf } from "./topic/context.ts";
 import { type TopicContext, topicMachine, topicMachineVersion } from "./topic/machine.ts";
 import {
@@ -187,10 +187,13 @@ export const actorKinds: Readonly<Record<Address["actor"], ActorKind>> = {
     { state: "idle", context: initialTopicDeletion },
     { 1: (context) => ({ ...(context as Omit<TopicDeletionContext, "newestId">), newestId: 0 }) },
   ),
-  retention: snapshotKind(retentionMachine, retentionMachineVersion, () => "retention", {
-    state: "idle",
-    context: initialRetention,
-  }),
+  retention: snapshotKind(
+    retentionMachine,
+    retentionMachineVersion,
+    () => "retention",
+    { state: "idle", context: initialRetention },
+    { 1: withoutLeaps },
+  ),
   invitation: invitationKind,
   mail: deliveryKind(mailMachine, "mails", (to: AddressOf<"mail">) => to.id),
   webhook: deliveryKind(webhookMachine, "webhookDeliveries", (to: AddressOf<"webhook">) => [to.botId, to.id]),

@@ -23,7 +23,7 @@ export const uploadFile = defineEndpoint({
   upload: { bytesMax: null },
   params: {},
   ok: { url: Type.String(), uri: Type.String(), filename: Type.String() },
-  errors: [],
+  errors: ["REALM_UPLOAD_QUOTA"],
 });
 
 export const getFileTemporaryUrl = defineEndpoint({

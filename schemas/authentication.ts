@@ -19,6 +19,18 @@ export const fetchApiKey = defineEndpoint({
   errors: ["AUTHENTICATION_FAILED"],
 });
 
+export const fetchApiKeyInDevelopment = defineEndpoint({
+  operationId: "dev-fetch-api-key",
+  method: "POST",
+  path: "/dev_fetch_api_key",
+  authentication: "none",
+  effectiveness: "volatile",
+  summary: "Makes a new API key for anybody, without a password: only with DEVELOPMENT_LOGINS.",
+  params: { username: Type.String({ maxLength: limits.email_code_points_max }) },
+  ok: { api_key: Type.String(), email: Type.String(), user_id: Id },
+  errors: ["AUTHENTICATION_FAILED"],
+});
+
 export const regenerateApiKey = defineEndpoint({
   operationId: "regenerate-own-api-key",
   method: "POST",

@@ -1,6 +1,7 @@
 /**
- * Bots (public API as its web client uses it: /bots). A bot is an account with an owner and a key, without a password. The
- * key is shown when it is made, never again (S2): where the public API repeats it, `api_key` is "".
+ * Bots (public API as its web client uses it: /bots). A bot is an account with an owner and keys, without a password. Keys
+ * are stored as hashes only (S2): the request that makes a key shows it, no other does. `GET /bots/{bot_id}/api_key` makes a
+ * further key. Where the public API repeats a key, `api_key` is "".
  */
 import { Type } from "typebox";
 import { defineEndpoint } from "./endpoint.ts";
@@ -122,6 +123,21 @@ export const regenerateBotKey = defineEndpoint({
   effectiveness: "volatile",
   role: "human-member",
   summary: "Gives a bot a new key, shown this once; the old one ends at once.",
+  params: { bot_id: Id },
+  ok: { api_key: Type.String() },
+  errors: [],
+});
+
+export const getBotKey = defineEndpoint({
+  operationId: "get-bot-api-key",
+  method: "GET",
+  path: "/bots/{bot_id}/api_key",
+  authentication: "user",
+  // A key cannot be shown again (S2): each request makes one more.
+  effectiveness: "volatile",
+  role: "human-member",
+  summary:
+    "Makes a further key for a bot, shown this once; the keys that it has stay. Its owner and administrators may.",
   params: { bot_id: Id },
   ok: { api_key: Type.String() },
   errors: [],

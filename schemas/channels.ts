@@ -20,7 +20,7 @@ export const creationParams = {
   invite_only: flag(false),
   is_web_public: flag(false),
   is_default_stream: flag(false),
-  folder_id: Type.Optional(Id),
+  folder_id: Type.Optional(nullable(Id)),
   topics_policy: Type.Optional(TopicsPolicyParam),
   history_public_to_subscribers: Type.Optional(Type.Boolean()),
   message_retention_days: Type.Optional(MessageRetentionDays),
@@ -35,7 +35,14 @@ export const createChannel = defineEndpoint({
   effectiveness: "durable",
   role: "member",
   summary: "Creates a channel and subscribes people to it (spec 4.3).",
-  params: { name: Type.String(), subscribers: Ids, description: Type.String({ default: "" }), ...creationParams },
+  params: {
+    name: Type.String(),
+    subscribers: Ids,
+    description: Type.String({ default: "" }),
+    /** Nobody is told directly of a channel that is new, so both values mean the same here. */
+    send_new_subscription_messages: flag(true),
+    ...creationParams,
+  },
   ok: { id: Id },
   errors: ["CHANNEL_ALREADY_EXISTS", "REQUEST_VARIABLE_INVALID", "UNAUTHORIZED_PRINCIPAL"],
 });
@@ -132,6 +139,30 @@ export const updateChannel = defineEndpoint({
   },
   ok: {},
   errors: ["CHANNEL_ALREADY_EXISTS", "REQUEST_VARIABLE_INVALID", "UNAUTHORIZED_PRINCIPAL", "EXPECTATION_MISMATCH"],
+});
+
+export const getChannelEmail = defineEndpoint({
+  operationId: "get-stream-email-address",
+  method: "GET",
+  path: "/streams/{stream_id}/email_address",
+  authentication: "user",
+  effectiveness: "read",
+  summary: "The address to which mails for a channel go: empty, because this server takes no mail.",
+  params: { stream_id: Id, sender_id: Type.Optional(Id) },
+  ok: { email: Type.String() },
+  errors: [],
+});
+
+export const createBigBlueButtonCall = defineEndpoint({
+  operationId: "create-big-blue-button-video-call",
+  method: "GET",
+  path: "/calls/bigbluebutton/create",
+  authentication: "user",
+  effectiveness: "read",
+  summary: "Refused: this server makes no video calls of BigBlueButton's.",
+  params: { meeting_name: Type.String(), voice_only: Type.Optional(Type.Boolean()) },
+  ok: { url: Type.String() },
+  errors: [],
 });
 
 export const archiveChannel = defineEndpoint({

@@ -9,7 +9,7 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from "typebox";
 import type { ErrorCode } from "./errors.ts";
 
-export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** Who may call. `optional`: a caller if credentials were sent, else anonymous. */
 export type Authentication = "user" | "none" | "optional";
@@ -60,8 +60,10 @@ export const commonErrors: readonly ErrorCode[] = [
   "BAD_REQUEST",
   "REQUEST_VARIABLE_MISSING",
   "UNAUTHORIZED",
+  "CSRF_FAILED",
   "INVALID_API_KEY",
   "USER_DEACTIVATED",
+  "REALM_DEACTIVATED",
   "PAYLOAD_TOO_LARGE",
   "RATE_LIMIT_HIT",
   "STORE_REFUSES_WRITES",

@@ -15,6 +15,11 @@ export const errorCodes = {
   INVALID_API_KEY: { status: 401, meaning: "The API key is not the account's." },
   AUTHENTICATION_FAILED: { status: 401, meaning: "E-mail address or password is wrong." },
   USER_DEACTIVATED: { status: 401, meaning: "The account is deactivated." },
+  CSRF_FAILED: {
+    status: 403,
+    meaning: "A page of another site made the browser send it, with credentials that it remembers.",
+  },
+  REALM_DEACTIVATED: { status: 401, meaning: "The organization is deactivated: nobody is let in." },
   UNAUTHORIZED_PRINCIPAL: { status: 400, meaning: "The operation needs a higher role." },
   CANNOT_DEACTIVATE_LAST_USER: {
     status: 400,
@@ -26,6 +31,7 @@ export const errorCodes = {
     meaning: "The path exists, the method does not (`allowed_methods`, header Allow).",
   },
   PAYLOAD_TOO_LARGE: { status: 413, meaning: "The body is over `body_bytes_max`, or a file over its own bound." },
+  REALM_UPLOAD_QUOTA: { status: 400, meaning: "The file would exceed the quota of the organization or of its owner." },
   EXPECTATION_MISMATCH: {
     status: 400,
     meaning: "What the caller takes for the current value is not (`field_name`, D16).",
@@ -53,12 +59,18 @@ export const errorCodes = {
   },
   REACTION_ALREADY_EXISTS: { status: 400, meaning: "The caller has reacted with this emoji already." },
   REACTION_DOES_NOT_EXIST: { status: 400, meaning: "The caller has not reacted with this emoji." },
+  INVALID_PUSH_DEVICE_TOKEN: { status: 400, meaning: "The caller has registered no device with this token." },
+  NO_ACTIVE_PUSH_DEVICE: { status: 400, meaning: "The caller has no device that gets encrypted notifications." },
+  PUSH_SERVICE_NOT_CONFIGURED: { status: 400, meaning: "This server sends no mobile notifications." },
   BAD_EVENT_QUEUE_ID: { status: 400, meaning: "The queue is gone or not the caller's: register again (`queue_id`)." },
   BAD_NARROW: { status: 400, meaning: "A narrow term cannot be understood (`desc`)." },
   RATE_LIMIT_HIT: { status: 429, meaning: "Too many requests; wait `retry-after` seconds." },
   STORE_REFUSES_WRITES: { status: 503, meaning: "Free space is low: reads go on, writes are refused (M5)." },
   SERVER_SHUTTING_DOWN: { status: 503, meaning: "The server is going away; repeat the request later." },
-  OVERLOADED: { status: 503, meaning: "The queue of commands is full; repeat the request later." },
+  OVERLOADED: {
+    status: 503,
+    meaning: "A queue is full or memory is short; repeat the request after `Retry-After` seconds.",
+  },
   INTERNAL_SERVER_ERROR: { status: 500, meaning: "A bug. It was logged; nothing of this request was kept." },
 } as const;
 
@@ -96,6 +108,7 @@ export const refuse = {
   invalidApiKey: () => refusal("INVALID_API_KEY", "Invalid API key"),
   authenticationFailed: () => refusal("AUTHENTICATION_FAILED", "Your username or password is incorrect"),
   userDeactivated: () => refusal("USER_DEACTIVATED", "Account is deactivated"),
+  realmDeactivated: () => refusal("REALM_DEACTIVATED", "This organization has been deactivated"),
   administratorRequired: () => refusal("UNAUTHORIZED_PRINCIPAL", "Must be an organization administrator"),
   ownerRequired: () => refusal("UNAUTHORIZED_PRINCIPAL", "Must be an organization owner"),
   guestsNotAllowed: () => refusal("BAD_REQUEST", "Not allowed for guest users"),
@@ -184,14 +197,21 @@ export const refuse = {
     }),
   reactionAlreadyExists: () => refusal("REACTION_ALREADY_EXISTS", "Reaction already exists."),
   reactionDoesNotExist: () => refusal("REACTION_DOES_NOT_EXIST", "Reaction doesn't exist."),
+  pushTokenUnknown: () => refusal("INVALID_PUSH_DEVICE_TOKEN", "Device not recognized"),
+  noActivePushDevice: () => refusal("NO_ACTIVE_PUSH_DEVICE", "No active registered push device"),
+  pushNotConfigured: () =>
+    refusal("PUSH_SERVICE_NOT_CONFIGURED", "Server is not configured to use push notification service."),
   badEventQueueId: (queueId: string) =>
     refusal("BAD_EVENT_QUEUE_ID", `Bad event queue ID: ${queueId}`, { queue_id: queueId }),
+  realmUploadQuota: () => refusal("REALM_UPLOAD_QUOTA", "Upload would exceed your organization's upload quota."),
+  personUploadQuota: () => refusal("REALM_UPLOAD_QUOTA", "Upload would exceed your own upload quota."),
   badNarrow: (desc: string) => refusal("BAD_NARROW", `Invalid narrow operator: ${desc}`, { desc }),
   rateLimitHit: (retryAfterS: number) =>
     refusal("RATE_LIMIT_HIT", "API usage exceeded rate limit", { "retry-after": retryAfterS }),
   storeRefusesWrites: () =>
     refusal("STORE_REFUSES_WRITES", "The server is out of disk space and does not accept changes"),
   shuttingDown: () => refusal("SERVER_SHUTTING_DOWN", "The server is shutting down"),
+  crossSite: () => refusal("CSRF_FAILED", "CSRF error: the request comes from a page of another site"),
   overloaded: () => refusal("OVERLOADED", "The server is overloaded"),
   internalError: () => refusal("INTERNAL_SERVER_ERROR", "Internal server error"),
 } as const;

@@ -4,6 +4,7 @@
  */
 import type { AttachmentRecord } from "./records/attachments.ts";
 import type { RealmEmojiRecord, UserRecord } from "./records/people.ts";
+import type { RealmPictureRecord } from "./records/programs.ts";
 
 /** What a name in a realm's folder looks like: one folder, one file, nothing that could lead out of it. */
 export const fileNameShape = /^[a-z]{1,20}\/[0-9a-f]{32}(?:-[a-z]{1,20})?\.[a-z]{1,10}$/;
@@ -29,6 +30,11 @@ export function emojiFiles(emoji: Pick<RealmEmojiRecord, "file" | "stillFile">):
   return emoji.stillFile === null ? [name] : [name, `emoji/${emoji.stillFile}`];
 }
 
+/** The file of a picture of the organization. */
+export function realmPictureFile({ file }: Pick<RealmPictureRecord, "file">): string {
+  return `realm/${file}`;
+}
+
 /** The file of an attachment. No ending says what is in it. */
 export function uploadName(file: string): string {
   return `${uploadFolder}${file}${uploadEnding}`;
@@ -46,14 +52,22 @@ const uploadEnding = ".bin";
 /** Where files are served, outside the API. */
 export const uploadsPath = "/user_uploads/";
 
+/** Where thumbnails of uploaded pictures are served: this, the path of the picture, a slash and the name of a format. */
+export const thumbnailsPath = `${uploadsPath}thumbnail/`;
+
 /** `<realm>/<two digits>/<the others>/<name>`: what follows `uploadsPath` in an attachment's address. */
 export function pathIdOf(realmId: number, { file, pathName }: Pick<AttachmentRecord, "file" | "pathName">): string {
   return `${realmId}/${file.slice(0, 2)}/${file.slice(2)}/${pathName}`;
 }
 
 /** Every picture that rows claim. */
-export function claimedFiles(users: Iterable<UserRecord>, emoji: Iterable<RealmEmojiRecord>): Set<string> {
+export function claimedFiles(
+  users: Iterable<UserRecord>,
+  emoji: Iterable<RealmEmojiRecord>,
+  realmPictures: Iterable<RealmPictureRecord>,
+): Set<string> {
   const claimed = new Set<string>();
+  for (const picture of realmPictures) claimed.add(realmPictureFile(picture));
   for (const user of users) for (const name of avatarFiles(user.avatarFile)) claimed.add(name);
   for (const own of emoji) for (const name of emojiFiles(own)) claimed.add(name);
   return claimed;

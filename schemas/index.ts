@@ -1,9 +1,10 @@
 /** Every operation of the server: one list for the router, the reference, the fuzz and the differential test. */
 import { addAlertWords, getAlertWords, removeAlertWords } from "./alert-words.ts";
 import { getAttachments, getFileTemporaryUrl, removeAttachment, uploadFile } from "./attachments.ts";
-import { fetchApiKey, regenerateApiKey } from "./authentication.ts";
+import { fetchApiKey, fetchApiKeyInDevelopment, regenerateApiKey } from "./authentication.ts";
 import { deleteAvatar, uploadAvatar } from "./avatars.ts";
-import { createBot, deactivateBot, getBots, regenerateBotKey, updateBot } from "./bots.ts";
+import { getBotStorage, removeBotStorage, updateBotStorage } from "./bot-storage.ts";
+import { createBot, deactivateBot, getBotKey, getBots, regenerateBotKey, updateBot } from "./bots.ts";
 import {
   createChannelFolder,
   getChannelFolders,
@@ -12,9 +13,11 @@ import {
 } from "./channel-folders.ts";
 import {
   archiveChannel,
+  createBigBlueButtonCall,
   createChannel,
   deleteTopic,
   getChannel,
+  getChannelEmail,
   getChannelId,
   getStreams,
   updateChannel,
@@ -24,7 +27,15 @@ import { addDefaultChannel, removeDefaultChannel } from "./default-channels.ts";
 import { createDrafts, deleteDraft, editDraft, getDrafts } from "./drafts.ts";
 import { deactivateEmoji, getEmoji, uploadEmoji } from "./emoji.ts";
 import type { Endpoint } from "./endpoint.ts";
-import { createInviteLink, getInvites, resendInvite, revokeInvite, revokeInviteLink, sendInvites } from "./invites.ts";
+import {
+  createInviteLink,
+  editInviteLink,
+  getInvites,
+  resendInvite,
+  revokeInvite,
+  revokeInviteLink,
+  sendInvites,
+} from "./invites.ts";
 import { addLinkifier, getLinkifiers, removeLinkifier, reorderLinkifiers, updateLinkifier } from "./linkifiers.ts";
 import { deleteMessage, getMessageHistory, updateMessage } from "./message-changes.ts";
 import {
@@ -63,8 +74,29 @@ import {
   updateProfileData,
   updateProfileField,
 } from "./profile-fields.ts";
+import {
+  addApnsToken,
+  addFcmToken,
+  registerClientDevice,
+  registerPushDevice,
+  removeApnsToken,
+  removeClientDevice,
+  removeFcmToken,
+  testEncryptedNotification,
+  testNotification,
+} from "./push-devices.ts";
 import { deleteQueue, getEvents, registerQueue } from "./queues.ts";
 import { addReaction, removeReaction } from "./reactions.ts";
+import { deactivateRealm } from "./realm-deactivation.ts";
+import { createRealmDomain, deleteRealmDomain, getRealmDomains, updateRealmDomain } from "./realm-domains.ts";
+import {
+  deleteRealmIcon,
+  deleteRealmLogo,
+  getRealmIcon,
+  getRealmLogo,
+  uploadRealmIcon,
+  uploadRealmLogo,
+} from "./realm-pictures.ts";
 import { updateRealm } from "./realm-settings.ts";
 import { createReminder, deleteReminder, getReminders } from "./reminders.ts";
 import { createSavedSnippet, deleteSavedSnippet, editSavedSnippet, getSavedSnippets } from "./saved-snippets.ts";
@@ -82,10 +114,12 @@ import {
   updateUserSettingsDefaults,
 } from "./settings.ts";
 import { getUserStatus, updateStatus, updateStatusForUser } from "./status.ts";
+import { addSubmessage } from "./submessages.ts";
 import {
   getSubscribers,
   getSubscriptionStatus,
   getSubscriptions,
+  getUserChannels,
   subscribe,
   unsubscribe,
   updateSubscriptionSettings,
@@ -117,6 +151,7 @@ import {
   updateUserByEmail,
 } from "./users.ts";
 import { serviceOutgoingWebhook } from "./webhooks.ts";
+import { testWelcomeMessage } from "./welcome-tests.ts";
 
 export const endpoints = [
   getServerSettings,
@@ -135,6 +170,17 @@ export const endpoints = [
   updateNotificationSettings,
   updateUserSettingsDefaults,
   updateRealm,
+  uploadRealmIcon,
+  deleteRealmIcon,
+  getRealmIcon,
+  uploadRealmLogo,
+  deleteRealmLogo,
+  getRealmLogo,
+  getRealmDomains,
+  createRealmDomain,
+  updateRealmDomain,
+  deleteRealmDomain,
+  deactivateRealm,
   deactivateOwnUser,
   reactivateUser,
   updateStatus,
@@ -178,6 +224,9 @@ export const endpoints = [
   updateBot,
   deactivateBot,
   regenerateBotKey,
+  updateBotStorage,
+  getBotStorage,
+  removeBotStorage,
   getProfileFields,
   createProfileField,
   reorderProfileFields,
@@ -189,6 +238,7 @@ export const endpoints = [
   sendInvites,
   getInvites,
   revokeInvite,
+  editInviteLink,
   revokeInviteLink,
   resendInvite,
   getLinkifiers,
@@ -241,6 +291,7 @@ export const endpoints = [
   getMessageHistory,
   addReaction,
   removeReaction,
+  addSubmessage,
   updateMessageFlags,
   updateMessageFlagsForNarrow,
   markAllAsRead,
@@ -257,4 +308,19 @@ export const endpoints = [
   getEvents,
   deleteQueue,
   serviceOutgoingWebhook,
+  fetchApiKeyInDevelopment,
+  getBotKey,
+  getChannelEmail,
+  createBigBlueButtonCall,
+  getUserChannels,
+  addApnsToken,
+  removeApnsToken,
+  addFcmToken,
+  removeFcmToken,
+  testNotification,
+  testEncryptedNotification,
+  registerPushDevice,
+  registerClientDevice,
+  removeClientDevice,
+  testWelcomeMessage,
 ] as unknown as readonly Endpoint[];

@@ -104,6 +104,27 @@ export const revokeInviteLink = defineEndpoint({
   errors: [],
 });
 
+export const editInviteLink = defineEndpoint({
+  operationId: "edit-invite-link",
+  method: "PATCH",
+  path: "/invites/multiuse/{invite_id}",
+  authentication: "user",
+  effectiveness: "durable",
+  role: "human-member",
+  summary: "Changes what a reusable link gives and how long it is good; who made it, and administrators.",
+  params: {
+    invite_id: Id,
+    invite_expires_in_minutes: offer.invite_expires_in_minutes,
+    invite_as: Type.Optional(Type.Enum(Object.values(roles))),
+    stream_ids: Type.Optional(Type.Array(Id, { maxItems: limits.invitation_channels_max })),
+    group_ids: Type.Optional(Type.Array(Id, { maxItems: limits.invitation_groups_max })),
+    include_realm_default_subscriptions: Type.Optional(Type.Boolean()),
+    welcome_message_custom_text: offer.welcome_message_custom_text,
+  },
+  ok: {},
+  errors: ["UNAUTHORIZED_PRINCIPAL"],
+});
+
 export const resendInvite = defineEndpoint({
   operationId: "resend-email-invite",
   method: "POST",

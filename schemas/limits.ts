@@ -3,7 +3,13 @@
  * Relations between bounds are asserted when this module loads, so that a careless edit cannot start.
  */
 import { doorLimits } from "./limits/doors.ts";
+import { pictureLimits } from "./limits/pictures.ts";
 import { presenceLimits } from "./limits/presence.ts";
+import { programLimits } from "./limits/programs.ts";
+import { readingLimits } from "./limits/reading.ts";
+import { searchLimits } from "./limits/search.ts";
+import { timeLimits } from "./limits/time.ts";
+import { wireLimits } from "./limits/wire.ts";
 
 export const limits = {
   // Requests
@@ -26,6 +32,7 @@ export const limits = {
   // Uploads and pictures (behaviour 1.8)
   avatar_bytes_max: 5 * 1024 * 1024,
   emoji_bytes_max: 5 * 1024 * 1024,
+  realm_picture_bytes_max: 5 * 1024 * 1024,
   /** What a multipart body may have beside its file. */
   upload_margin_bytes: 64 * 1024,
   /** What an upload that goes to disk as it comes holds in memory: a chunk of the socket, and what waits to be written. */
@@ -33,6 +40,10 @@ export const limits = {
   upload_chunk_bytes: 64 * 1024,
   upload_file_mib_default: 25,
   upload_file_mib_max: 100 * 1024,
+  /** Of all files together. One person's share does not fill the disk for everybody. */
+  upload_quota_mib_default: 10 * 1024,
+  upload_quota_per_user_mib_default: 1024,
+  upload_quota_mib_max: 1024 * 1024 * 1024,
   upload_part_headers_bytes_max: 16 * 1024,
   upload_path_name_bytes_max: 600,
   upload_kept_unclaimed_ms: 5 * 7 * 24 * 60 * 60 * 1000,
@@ -52,14 +63,9 @@ export const limits = {
   upload_bytes_in_flight_max: 64 * 1024 * 1024,
   uploads_per_user_max: 3,
   file_name_code_points_max: 255,
-  picture_pixels_max: 40_000_000,
-  pictures_concurrent_max: 2,
-  pictures_waiting_max: 16,
-  picture_seconds_max: 10,
-  avatar_size_px: 100,
-  avatar_medium_size_px: 500,
-  emoji_size_px: 64,
-  emoji_frames_max: 300,
+  code_highlight_ms_max: 250,
+  code_highlight_start_ms_max: 5_000,
+  code_highlight_waiting_max: 64,
   emoji_name_code_points_max: 100,
   emoji_per_realm_max: 2000,
 
@@ -167,7 +173,6 @@ export const limits = {
   /** Of their texts, as sent and as shown, in one direction from the anchor: an answer that has as many ends there. */
   fetch_characters_max: 16_000_000,
   narrow_terms_max: 100,
-  narrow_rows_per_pass_max: 1000,
   /** Channels and conversations whose indexes are merged for one feed; with more, the newest messages are walked. */
   feed_places_max: 2000,
   topics_per_list_max: 100_000,
@@ -198,6 +203,9 @@ export const limits = {
   profile_values_per_command_max: 500,
   user_topics_per_command_max: 200,
   mailbox_attempts_max: 3,
+  /** Of a realm; with more, the oldest go. As many go in one transaction. */
+  dead_letters_max: 10_000,
+  dead_letters_pruned_max: 500,
   deferred_answer_ms_max: 15 * 60 * 1000,
   activations_max: 20_000,
   volatile_activations_max: 100_000,
@@ -210,33 +218,38 @@ export const limits = {
   timer_sleep_ms_max: 60_000,
   counter_lease_positions: 100_000,
 
-  // Search (architecture, Search)
-  search_operand_code_points_max: 1000,
-  search_word_characters_max: 40,
-  search_segment_messages: 128,
-  search_segments_merged: 8,
-  search_block_ids_max: 400,
-  search_postings_per_slice_max: 5000,
-  search_rows_per_slice_max: 1000,
-  /** While people post, a slice is made in so many. */
-  search_slices_of_one_while_posting: 4,
-  search_pending_read_max: 10_000,
-  /** Topics whose names hold a word and whose messages are merged; with more, messages are looked at one by one. */
-  search_topics_merged_max: 500,
-  search_look_ms: 1000,
-  /** With more messages than this not in the index yet, it works while others do, too. */
-  search_tail_messages_max: 20_000,
+  ...searchLimits,
 
   // Store
   store_tables_max: 128,
+  /** Of an older store, in one transaction. */
+  sealing_rows_per_slice: 20_000,
+  /** A larger file that was closed in order is checked in part when the server starts. */
+  store_checked_at_start_bytes_max: 256 * 1024 * 1024,
+  /** Damaged rows of one table that `check` names; it counts the others. */
+  check_rows_reported_max: 20,
+  /** Damaged rows that the log names, each once. */
+  damage_reports_max: 1000,
   store_free_bytes_min: 256 * 1024 * 1024,
   store_ballast_bytes: 32 * 1024 * 1024,
   /** Given back when a start finds less than this: a start writes a few pages. */
   store_start_reserve_bytes: 4 * 1024 * 1024,
+  /** How long a server that only reads may go on after its data folder was taken over, removed or replaced. */
+  data_folder_check_ms: 1000,
+  /** How long a start waits for the lock of a process that was killed and has not ended yet. */
+  data_folder_lock_wait_ms: 2000,
+  /** A backup of another container, which may have been killed, holds the removal of files for so long after it last said that it goes on. */
+  file_hold_ms: 60 * 60 * 1000,
+  /** Organizations that are looked at in one go; the others follow right after. */
+  data_folder_checks_per_pass: 100,
 
   // Changes of messages
   /** Kept and shown of a message's earlier forms, a topic's earlier names, the moves of a message; older ones go. */
   message_history_entries_max: 100,
+  /** Of two renderings together that are compared; longer ones have no `content_html_diff`. */
+  history_diff_characters_max: 20_000,
+  /** Words and tags that differ; beyond, the whole text counts as replaced. */
+  history_diff_edits_max: 150,
   move_batch_messages: 200,
   /** Of the texts in a batch, as sent and as shown: a batch that has as many takes no more. */
   move_batch_characters: 1_000_000,
@@ -248,49 +261,16 @@ export const limits = {
   resolve_undo_s: 60,
 
   // Topic deletion (spec 4.13)
+  /** Rows that go with the messages of one command, also of a retention round; a message that has more goes alone. */
+  removal_batch_rows: 1000,
   topic_deletion_batch_messages: 200,
   /** While others ask for things: what a post beside a deletion waits for. */
   topic_deletion_batch_messages_busy: 25,
   topic_deletion_waiters_max: 100,
 
-  // Message retention: what one command looks at, and how often (M8)
-  retention_messages_per_command: 100,
-  retention_pause_ms_min: 60 * 60 * 1000,
-  retention_pause_ms_max: 24 * 60 * 60 * 1000,
-  // Read state and flags (behaviour 1.8, 8)
-  unread_messages_shown_max: 50_000,
-  starred_messages_shown_max: 10_000,
-  flagged_messages_per_request_max: 20_000,
-  flagged_messages_per_narrow_max: 5000,
-  flagged_messages_per_command_max: 500,
-  /** What a mark looks at before it answers; what is more is told of apart. */
-  read_rows_inline_max: 100,
-  read_rows_per_command_max: 1000,
-  /** How many posts of a person go by, on average, until a floor is raised over them, and how many rows that looks at. */
-  own_posts_per_floor: 64,
-  own_floor_rows_max: 256,
-  read_announcement_pause_ms: 5,
-  /** What is not told by then was given up (a dead letter): messages that move are not noted down for it any more. */
-  read_announcement_ms_max: 24 * 60 * 60 * 1000,
-  /** Of a channel, that somebody who moves messages looks at. */
-  read_announcements_looked_at_max: 16,
-  /** Of one channel, newest first, before its topics are looked at one by one. */
-  unread_rows_scanned_max: 20_000,
-  read_exceptions_at_once_max: 50_000,
-  channel_tails_max: 10_000,
-  channel_tail_entries_max: 400_000,
-  channel_tail_entries_per_channel_max: 100_000,
-  /** People times messages that change their place, of one command. */
-  carried_read_states_per_command_max: 2000,
-  /** And of one batch, for which other commands wait: of messages in a large channel fewer go at once, but not fewer than these. */
-  carried_read_states_per_batch: 20_000,
-  move_batch_messages_min: 4,
-  read_receipts_per_pass_max: 500,
-  topic_participants_scanned_max: 1000,
-  /** More who would want to read it, or who have a policy for the topic, make a notice unread for everybody. */
-  resolve_notice_readers_max: 1000,
-  /** More people named in one message make nobody follow its topic. */
-  mention_follows_per_message_max: 50,
+  ...timeLimits,
+
+  ...readingLimits,
 
   // Encoded lists of users (spec 4.15)
   encoded_users_per_piece: 256,
@@ -328,7 +308,9 @@ export const limits = {
   ws_frame_bytes_hard_max: 2 * 1024 * 1024,
   ws_ref_code_points_max: 64,
 
+  ...pictureLimits,
   ...presenceLimits,
+  ...programLimits,
 
   // Requests per time (D28)
   rate_api_per_minute: 200,
@@ -340,6 +322,7 @@ export const limits = {
   password_hashes_waiting_max: 100,
 
   ...doorLimits,
+  ...wireLimits,
 
   // Shutdown
   drain_sockets_per_batch: 500,
@@ -360,6 +343,14 @@ relate(
 relate(
   limits.socket_buffer_bytes_hard_max === 2 * limits.socket_buffer_bytes_soft_max,
   "hard buffer bound = twice soft",
+);
+relate(
+  6 * limits.fetch_characters_max <= limits.unsent_bytes_max,
+  "a largest answer to GET /messages, both ways from its anchor, fits into what may be unsent",
+);
+relate(
+  limits.sockets_unauthenticated_max * limits.ws_frame_bytes_hard_max <= limits.requests_in_flight_bytes_max,
+  "frames of sockets that nobody has authenticated take no more memory than requests may",
 );
 relate(limits.store_ballast_bytes > limits.turn_bytes_max, "the ballast covers the largest turn (M5)");
 relate(
@@ -387,3 +378,8 @@ relate(
   limits.upload_bytes_in_flight_max >= limits.avatar_bytes_max + limits.upload_margin_bytes,
   "a largest upload fits into what may be in flight",
 );
+relate(
+  limits.thumbnail_source_bytes_max >= limits.upload_file_mib_default * 1024 * 1024,
+  "every picture within the default bound of uploads gets a thumbnail",
+);
+relate(limits.thumbnail_animation_bytes_max < limits.thumbnails_cached_bytes_max, "the cache takes every thumbnail");

@@ -16,6 +16,8 @@ export const messageTraits = {
   isResolveNotice: 1024,
   /** It came from another channel: who was not there to receive it has it as read. */
   changedChannel: 2048,
+  /** There is a row of `widgets`, and rows of `submessages`. */
+  hasSubmessages: 4096,
 } as const;
 export type MessageTrait = keyof typeof messageTraits;
 

@@ -2,6 +2,7 @@
 import { Type } from "typebox";
 import { defineEndpoint } from "./endpoint.ts";
 import { limits } from "./limits.ts";
+import { Submessage } from "./submessages.ts";
 import { flag, Id, Ids, Narrow, nullable, Recipient } from "./types.ts";
 
 /** Spec 2.9. Optional fields are absent when they do not apply. */
@@ -27,7 +28,7 @@ export const Message = Type.Object({
   last_moved_timestamp: Type.Optional(Type.Integer()),
   edit_history: Type.Optional(Type.Array(Type.Record(Type.String(), Type.Unknown()))),
   reactions: Type.Array(Type.Unknown()),
-  submessages: Type.Array(Type.Unknown()),
+  submessages: Type.Array(Submessage),
   topic_links: Type.Array(Type.Object({ text: Type.String(), url: Type.String() })),
   /** Where something was searched for: HTML with what was found marked. */
   match_content: Type.Optional(Type.String()),

@@ -98,7 +98,7 @@ export const realmSettings = {
   ),
 
   invite_required: row(isOn, "client", "Nobody joins without an invitation", byOwner),
-  emails_restricted_to_domains: row(isOff, "client", "Addresses of new people must be of known domains", byOwner),
+  emails_restricted_to_domains: row(isOff, "server", "Addresses of new people must be of known domains", byOwner),
   disallow_disposable_email_addresses: row(isOn, "client", "Addresses of new people must not be disposable", byOwner),
   waiting_period_threshold: row(
     between(0, limits.waiting_period_days_max, 0),
@@ -164,7 +164,7 @@ export const realmSettings = {
   ),
   enable_read_receipts: row(isOn, "server", "Who has read a message is shown"),
   send_channel_events_messages: row(isOff, "server", "Changes of channels are told in the channel"),
-  inline_image_preview: row(isOn, "client", "Linked images are shown"),
+  inline_image_preview: row(isOn, "server", "Uploaded pictures and videos are shown below their links"),
   inline_url_embed_preview: row(isOff, "client", "Linked pages are previewed"),
   default_code_block_language: row(
     textUpTo(limits.code_language_code_points_max),

@@ -45,6 +45,7 @@ import type {
   TopicPolicyRecord,
   UserTopicRecord,
 } from "./records/places.ts";
+import { type ProgramTables, programRowFields } from "./records/programs.ts";
 import type {
   MessageAttentionRecord,
   MessageIndexRecord,
@@ -72,9 +73,11 @@ import type { WebhookDeliveryRecord, WebhookReportRecord } from "./records/webho
 
 export type * from "./records/attachments.ts";
 export type * from "./records/conversations.ts";
+export { type CounterName, counterNames } from "./records/counters.ts";
 export type * from "./records/invites.ts";
 export type * from "./records/people.ts";
 export type * from "./records/places.ts";
+export type * from "./records/programs.ts";
 export type * from "./records/read-state.ts";
 export type * from "./records/runtime.ts";
 export type * from "./records/scheduled.ts";
@@ -84,7 +87,7 @@ export type * from "./records/webhooks.ts";
 type Key = number | string | readonly (number | string)[];
 
 /** Every table of a realm's environment: its key, its row, and the order of the row's fields on disk. */
-export interface Tables extends SearchTables, AttachmentTables {
+export interface Tables extends SearchTables, AttachmentTables, ProgramTables {
   meta: { key: string; row: { readonly value: unknown } };
   realm: { key: string; row: RealmRecord };
   users: { key: number; row: UserRecord };
@@ -142,6 +145,8 @@ export interface Tables extends SearchTables, AttachmentTables {
   mailbox: { key: number; row: MailboxRecord };
   timers: { key: readonly [dueAt: number, sequence: number]; row: TimerRecord };
   deadLetters: { key: number; row: DeadLetterRecord };
+  /** Mails that were given up, until an operator sends or drops them. */
+  deadMails: { key: number; row: MailRecord };
   idempotency: { key: readonly [userId: number, keyHash: string]; row: IdempotencyRecord };
   idempotencyAges: { key: readonly [userId: number, at: number, keyHash: string]; row: Empty };
   presence: { key: number; row: PresenceRecord };
@@ -190,7 +195,7 @@ export type RowOf<T extends TableName> = Tables[T]["row"];
 /** The order of a row's fields on disk. Append only. */
 export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & string)[] } = {
   meta: ["value"],
-  realm: ["id", "label", "name", "createdAt", "settings", "userDefaults"],
+  realm: ["id", "label", "name", "createdAt", "settings", "userDefaults", "deactivatedAt"],
   users: [
     "id",
     "email",
@@ -265,13 +270,14 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   ],
   ...searchRowFields,
   ...attachmentRowFields,
+  ...programRowFields,
   messageEdits: ["userId", "at", "prevContent", "prevRendered", "moveId", "afterMoveId"],
   topicRenames: ["userId", "at", "prevTopic", "topic", "upToId"],
   messageMoves: ["userId", "at", "fromId", "prevChannelId", "channelId", "prevTopic", "topic"],
   reactions: ["emojiName", "emojiCode", "reactionType", "position"],
   conversationMessages: ["senderId", "traits"],
   channelMessages: ["conversationId", "senderId", "traits"],
-  messageAttention: ["alertedUserIds", "participantIds"],
+  messageAttention: ["alertedUserIds", "participantIds", "calledBotIds"],
   resolveNotices: ["unreadByIds"],
   readStates: ["upTo", "at", "newest", "hasSenderFloors"],
   readFloors: ["upTo", "at"],
@@ -285,7 +291,8 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   queues: ["id", "userId", "createdAt", "createdAtPosition", "lifespanMs", "client", "options"],
   mailbox: ["sequence", "command", "attempts"],
   timers: ["dueAt", "sequence", "command"],
-  deadLetters: ["sequence", "command", "diedAt", "error"],
+  deadLetters: ["sequence", "command", "diedAt", "error", "attempts", "delivery"],
+  deadMails: ["id", "template", "to", "data", "createdAt", "attempts", "dueAt"],
   idempotency: ["paramsHash", "status", "body", "at"],
   idempotencyAges: [],
   presence: ["userId", "activeAt", "connectedAt", "updateId"],
@@ -334,6 +341,7 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
     "notifiesInviter",
     "welcomeText",
     "keyHashes",
+    "timer",
   ],
   invitationKeys: ["id"],
   invitationLinks: ["key"],
@@ -356,37 +364,3 @@ export const rowFields: { readonly [T in TableName]: readonly (keyof RowOf<T> & 
   ],
   reminders: ["id", "userId", "messageId", "note", "content", "rendered", "dueAt", "timer"],
 };
-
-/** Counters of a realm: ids follow decisions (M4). `position` is leased ahead (E1), the others are exact. */
-export const counterNames = [
-  "message",
-  "user",
-  "channel",
-  "recipient",
-  "group",
-  "queue",
-  "sequence",
-  "boot",
-  "profileField",
-  "savedSnippet",
-  "draft",
-  "emoji",
-  "mail",
-  "webhook",
-  "channelFolder",
-  "linkifier",
-  "playground",
-  "invitation",
-  /** Milliseconds: until when it was told whose waiting period is over. */
-  "waitingPeriodsEnded",
-  /** Milliseconds: until when it was told which channels are not recently active any more. */
-  "inactivityTold",
-  "move",
-  "readMark",
-  "scheduledMessage",
-  "reminder",
-  "attachment",
-  /** Of all attachments together; it falls, too. */
-  "attachmentBytes",
-] as const;
-export type CounterName = (typeof counterNames)[number];

@@ -134,6 +134,18 @@ export const getSubscribers = defineEndpoint({
   errors: [],
 });
 
+export const getUserChannels = defineEndpoint({
+  operationId: "get-user-channels",
+  method: "GET",
+  path: "/users/{user_id}/channels",
+  authentication: "user",
+  effectiveness: "read",
+  summary: "Channels that somebody is subscribed to, of those that the caller knows.",
+  params: { user_id: Id },
+  ok: { subscribed_channel_ids: Type.Array(Id) },
+  errors: [],
+});
+
 export const getSubscriptionStatus = defineEndpoint({
   operationId: "get-subscription-status",
   method: "GET",

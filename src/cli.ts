@@ -1,12 +1,14 @@
 /** The command line for what is done beside the running server: realms, people, copies, checks. */
 import { randomBytes } from "node:crypto";
-import { cpSync, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { Command as Program } from "commander";
 import { command } from "../actors/commands.ts";
 import { limits } from "../schemas/limits.ts";
 import type { UserRecord } from "../schemas/records.ts";
 import { type Role, roles } from "../schemas/types.ts";
+import { addDeadLetterCommands } from "./cli-dead-letters.ts";
+import { addTimeCommands } from "./cli-time.ts";
 import { lookUp } from "./domain/look-up.ts";
 import { checkFullName, isEmailAddress } from "./domain/text.ts";
 import { foundRealm } from "./founding.ts";
@@ -17,9 +19,9 @@ import { listen } from "./listen.ts";
 import { systemClock } from "./runtime/clock.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
 import { Realm } from "./runtime/realm.ts";
-import { realmFolder } from "./runtime/realm-host.ts";
-import { backupFolder, checkFolder, restoreFolder } from "./store/backup.ts";
-import { flushFoldersTo, flushTree } from "./store/folders.ts";
+import { backupFolder, checkFolder } from "./store/backup.ts";
+import { realmFolder } from "./store/realm-folders.ts";
+import { restoreBackup } from "./store/restore.ts";
 import { RootStore } from "./store/root.ts";
 import { searchStateKey, startedAnew, stateOf } from "./store/search-index.ts";
 import { readZuliprc, writeZuliprc } from "./zuliprc.ts";
@@ -28,6 +30,7 @@ const dataDir = () => resolve(process.env["DATA_DIR"] || "./data");
 const alarm: Alarm = {
   bug: (error) => fail(String(error)),
   fatal: (error) => fail(String(error)),
+  warn: (line) => void process.stderr.write(`colloquy: ${line}\n`),
 };
 
 function say(line: string): void {
@@ -83,21 +86,6 @@ program
     });
   });
 
-/**
- * The folder itself may be a mount point: only its entries move. The root comes last, when the rest is on disk: without it, there
- * is no store.
- */
-async function moveInto(draft: string, target: string): Promise<void> {
-  mkdirSync(target, { recursive: true, mode: 0o700 });
-  const copy = (name: string) => cpSync(join(draft, name), join(target, name), { recursive: true });
-  for (const name of readdirSync(draft)) if (name !== "root") copy(name);
-  await flushTree(target);
-  copy("root");
-  await flushTree(join(target, "root"));
-  flushFoldersTo(target);
-  rmSync(draft, { recursive: true, force: true });
-}
-
 /** As Host headers are compared: lower case, without port (D4). */
 function normalHost(host: string): string {
   const normal = host.toLowerCase().replace(/:\d+$/, "");
@@ -133,7 +121,7 @@ function withRealm<T>(label: string, work: (realm: Realm) => Promise<T>): Promis
     const entry = root.realms().find((candidate) => candidate.label === label);
     if (entry === undefined) fail(`there is no realm ${JSON.stringify(label)}`);
     const folder = realmFolder(dataDir(), entry.id);
-    const realm = new Realm({ folder, clock: systemClock, alarm, acceptsWrites: () => true });
+    const realm = new Realm({ folder, clock: systemClock, alarm, acceptsWrites: () => true, owner: root.token });
     try {
       return await work(realm);
     } finally {
@@ -141,6 +129,18 @@ function withRealm<T>(label: string, work: (realm: Realm) => Promise<T>): Promis
     }
   });
 }
+
+program
+  .command("reactivate-realm")
+  .description("let people into an organization again that was deactivated (the server must not run)")
+  .argument("[label]", "label of the realm", "")
+  .action(async (label: string) => {
+    const done = await withRealm(label, (realm) =>
+      realm.dispatcher.ask(command({ actor: "realm" }, "realm.reactivate", {}, null)),
+    );
+    if (done.kind === "refused") fail(done.msg);
+    say("the organization is active");
+  });
 
 program
   .command("grant-can-change-user-emails")
@@ -249,7 +249,10 @@ program
   .argument("<folder>", "must not exist yet")
   .action(async (folder: string) => {
     if (existsSync(folder)) fail(`${folder} exists already`);
-    await withRoot(false, (root) => backupFolder(root, dataDir(), resolve(folder)));
+    const ports = { now: systemClock.now, warn: alarm.warn };
+    const problems = await withRoot(false, (root) => backupFolder(root, dataDir(), resolve(folder), ports));
+    for (const problem of problems) say(problem);
+    if (problems.length > 0) fail(`${problems.length} problems in ${resolve(folder)}: keep an older backup`);
     say(`backup is at ${resolve(folder)}`);
   });
 
@@ -258,26 +261,7 @@ program
   .description("put a backup into an empty DATA_DIR; event queues of before are void (a new epoch)")
   .argument("<folder>", "a folder that `backup` made")
   .action(async (folder: string) => {
-    if (existsSync(dataDir()) && readdirSync(dataDir()).length > 0) fail(`${dataDir()} is not empty`);
-    if (!existsSync(join(resolve(folder), "root", "data.mdb"))) fail(`${folder} is no backup`);
-    // Beside it first: a restore that fails leaves nothing behind.
-    const draft = `${dataDir()}.restoring`;
-    rmSync(draft, { recursive: true, force: true });
-    mkdirSync(draft, { recursive: true, mode: 0o700 });
-    cpSync(resolve(folder), draft, { recursive: true });
-    const root = RootStore.open(draft);
-    try {
-      if (root.realms().length === 0) throw new Error(`${folder} holds no organization`);
-      // The owner in the copy is the process that ran on the original.
-      root.unlock();
-      await restoreFolder(root, draft);
-    } catch (error) {
-      await root.close();
-      rmSync(draft, { recursive: true, force: true });
-      throw error;
-    }
-    await root.close();
-    await moveInto(draft, dataDir());
+    await restoreBackup(resolve(folder), dataDir());
     say(`restored to ${dataDir()}`);
   });
 
@@ -290,5 +274,9 @@ program
     if (problems.length > 0) fail(`${problems.length} problems`);
     say("no problems");
   });
+
+const tools = { dataDir, say, fail, withRoot, withRealm };
+addTimeCommands(program, tools);
+addDeadLetterCommands(program, tools);
 
 await program.parseAsync().catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)));

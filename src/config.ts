@@ -35,6 +35,8 @@ export interface Config {
   readonly maxFileUploadSizeMib: number;
   /** Of all uploaded files of an organization together; null: no bound. */
   readonly uploadQuotaMib: number | null;
+  /** Of the files of one person and their bots; null: no bound. */
+  readonly uploadQuotaPerUserMib: number | null;
   /** null: mails become files in DATA_DIR/outbox. */
   readonly smtpServer: SmtpServer | null;
   readonly mailSender: Sender;
@@ -46,6 +48,8 @@ export interface Config {
   readonly tlsCertFile: string | null;
   /** A proxy in front sets X-Forwarded-For and X-Forwarded-Proto. */
   readonly trustsProxy: boolean;
+  /** POST /dev_fetch_api_key gives keys without a password. */
+  readonly developmentLogins: boolean;
   /** Written on SIGUSR2: see metrics.ts. */
   readonly metricsFile: string | null;
 }
@@ -81,6 +85,16 @@ function integer(name: string, fallback: number, min: number, max: number): Vari
       const number = /^\d{1,16}$/.test(value) ? Number(value) : Number.NaN;
       return number >= min && number <= max ? number : undefined;
     },
+  };
+}
+
+/** A bound that can be lifted. */
+function boundOrNone(name: string, fallback: number, max: number): Variable<number | null> {
+  const bound = integer(name, fallback, 0, max);
+  return {
+    ...bound,
+    wants: `${bound.wants}, or none`,
+    read: (value) => (value.toLowerCase() === "none" ? null : bound.read(value)),
   };
 }
 
@@ -187,7 +201,12 @@ const variables = {
     0,
     limits.upload_file_mib_max,
   ),
-  uploadQuotaMib: optional(integer("UPLOAD_QUOTA_MIB", 0, 0, 1024 * 1024 * 1024)),
+  uploadQuotaMib: boundOrNone("UPLOAD_QUOTA_MIB", limits.upload_quota_mib_default, limits.upload_quota_mib_max),
+  uploadQuotaPerUserMib: boundOrNone(
+    "UPLOAD_QUOTA_PER_USER_MIB",
+    limits.upload_quota_per_user_mib_default,
+    limits.upload_quota_mib_max,
+  ),
   smtpServer,
   mailSender,
   webhooksMayBePrivate: flag("OUTGOING_WEBHOOK_ALLOW_PRIVATE", false),
@@ -195,6 +214,7 @@ const variables = {
   tlsKeyFile: optional(text("TLS_KEY_FILE", "", "a path")),
   tlsCertFile: optional(text("TLS_CERT_FILE", "", "a path")),
   trustsProxy: flag("TRUST_PROXY", false),
+  developmentLogins: flag("DEVELOPMENT_LOGINS", false),
   metricsFile: optional(text("METRICS_FILE", "", "a path")),
 } as const satisfies { readonly [K in keyof Config]: Variable<Config[K]> };
 
@@ -206,8 +226,15 @@ export function readConfig(environment: Environment): Config {
   if ((made.tlsKeyFile === null) !== (made.tlsCertFile === null)) {
     throw new BadConfig("TLS_KEY_FILE and TLS_CERT_FILE are needed together");
   }
+  if (made.developmentLogins && !isThisMachine.test(made.host)) {
+    throw new BadConfig(
+      "DEVELOPMENT_LOGINS=true gives everybody's key to anybody: HOST must be 127.0.0.1, ::1 or localhost",
+    );
+  }
   return made;
 }
+
+const isThisMachine = /^(?:127\.0\.0\.1|::1|localhost)$/;
 
 function readOne(variable: Variable<unknown>, environment: Environment): unknown {
   const given = environment[variable.name];

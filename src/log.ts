@@ -1,8 +1,10 @@
 /** The log (pino): JSON lines on stderr. Secrets never come here (S2): requests are logged by operation, not by content. */
-import { destination, pino } from "pino";
+import { pino } from "pino";
+import { LineWriter } from "./line-writer.ts";
 
 export type Log = ReturnType<typeof createLog>;
 
 export function createLog(level: string) {
-  return pino({ level, base: null }, destination({ fd: 2, sync: true }));
+  const note = (count: number) => `{"level":40,"dropped":${count},"msg":"log lines could not be written"}\n`;
+  return pino({ level, base: null }, new LineWriter(2, note));
 }

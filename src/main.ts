@@ -3,30 +3,37 @@ import { rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { limits } from "../schemas/limits.ts";
 import { BadConfig, readConfig } from "./config.ts";
+import { LineWriter } from "./line-writer.ts";
 import { createLog } from "./log.ts";
 import { offerMetrics } from "./metrics.ts";
 import { DiskFull, PortInUse, type RunningServer, startServer } from "./server.ts";
+import { DamagedData } from "./store/damage.ts";
 import { StoreTooNew } from "./store/migrations.ts";
+import { DataFolderDamaged } from "./store/open-data-folder.ts";
+import { OwnershipLost } from "./store/place.ts";
 import { DataFolderInUse } from "./store/root.ts";
 
-/** sysexits.h: configuration error; temporary failure; everything else. */
+/** sysexits.h: what only the operator can mend; temporary failure; everything else. */
 const exitCodes = { badConfig: 78, unavailable: 75, failure: 1 } as const;
 
+const output = new LineWriter(1, (count) => `(${count} lines could not be written)\n`);
+/** Another start, later, may find it otherwise. */
+const unavailable = [DataFolderInUse, PortInUse, DiskFull, OwnershipLost] as const;
+
 function say(line: string): void {
-  process.stdout.write(`${line}\n`);
+  output.write(`${line}\n`);
 }
 
 function complain(error: unknown): never {
-  if (error instanceof BadConfig) exitWith(error.message, exitCodes.badConfig);
-  if (error instanceof DataFolderInUse || error instanceof PortInUse || error instanceof DiskFull) {
-    exitWith(error.message, exitCodes.unavailable);
-  }
+  const isBroken = error instanceof BadConfig || error instanceof DamagedData || error instanceof DataFolderDamaged;
+  if (isBroken) exitWith((error as Error).message, exitCodes.badConfig);
+  if (unavailable.some((kind) => error instanceof kind)) exitWith((error as Error).message, exitCodes.unavailable);
   if (error instanceof StoreTooNew) exitWith(error.message, exitCodes.failure);
   exitWith(error instanceof Error ? (error.stack ?? error.message) : String(error), exitCodes.failure);
 }
 
 function exitWith(message: string, code: number): never {
-  process.stderr.write(`colloquy: ${message}\n`);
+  new LineWriter(2, () => "").write(`colloquy: ${message}\n`);
   process.exit(code);
 }
 
@@ -54,6 +61,11 @@ async function main(): Promise<void> {
   const server = await startServer(config, {
     log,
     die(error) {
+      if (error instanceof OwnershipLost) {
+        log.fatal(error.message);
+        // Nothing failed on disk: an exit code says more than a signal. No answer leaves after this either.
+        process.exit(exitCodes.unavailable);
+      }
       log.fatal({ err: error }, "a commit failed: the process ends, the next start recovers");
       // M5: no clean-up that could make it worse; also the only exit that cannot hang in the store (pitfalls 1.1).
       process.kill(process.pid, "SIGKILL");

@@ -7,20 +7,17 @@ import { lookup } from "node:dns/promises";
 import { accessSync, constants, existsSync, mkdirSync } from "node:fs";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
-import { refuse } from "../schemas/errors.ts";
+import { featureLevel, serverVersion } from "../schemas/server.ts";
 import { BadConfig, type Config } from "./config.ts";
 import { composeMessage } from "./domain/message-content.ts";
 import { messageTerms, senderTerms, topicTerms } from "./domain/search/terms.ts";
+import { createFaultLog } from "./fault-log.ts";
 import { foundRealm } from "./founding.ts";
-import { authenticate, type Credentials, refuseWriteOnly, verifyKey } from "./http/authentication.ts";
-import { clientName } from "./http/client-name.ts";
-import { Passwords } from "./http/passwords.ts";
-import { createPerformer } from "./http/performer.ts";
-import { countFailedKey, personName, RateLimits } from "./http/rate-limits.ts";
-import { createApp, HttpServer, type TlsOptions, type WebApp } from "./http/server.ts";
+import { verifyKey } from "./http/authentication.ts";
+import { createApp, type WebApp } from "./http/server.ts";
+import { reportLinkifiers } from "./linkifier-check.ts";
 import type { Log } from "./log.ts";
 import { siteOf } from "./mail-config.ts";
-import { createOperations } from "./operations.ts";
 import { Courier } from "./outbound/mail/courier.ts";
 import { outboxTransport } from "./outbound/mail/outbox.ts";
 import { PostOffice } from "./outbound/mail/post-office.ts";
@@ -29,15 +26,17 @@ import { WebhookCourier } from "./outbound/webhooks/courier.ts";
 import { WebhookDispatch } from "./outbound/webhooks/dispatch.ts";
 import { webhookRequest } from "./queries/webhooks.ts";
 import { Hub } from "./realtime/hub.ts";
-import { SocketServer } from "./realtime/socket-server.ts";
 import { type Clock, systemClock } from "./runtime/clock.ts";
+import { watchData } from "./runtime/data-watch.ts";
 import type { Alarm } from "./runtime/dispatcher.ts";
-import { ignoreForwarded, readForwarded } from "./runtime/forwarded.ts";
+import { guardedClock } from "./runtime/guarded-clock.ts";
 import type { Realm } from "./runtime/realm.ts";
 import { RealmHost } from "./runtime/realm-host.ts";
 import { SearchIndexer, type SearchTerms } from "./runtime/search-indexer.ts";
 import { DiskSpace } from "./store/disk-space.ts";
-import { RootStore } from "./store/root.ts";
+import { openDataFolder } from "./store/open-data-folder.ts";
+import type { RealmEntry, RootStore } from "./store/root.ts";
+import { createTransports, tlsOf } from "./transports.ts";
 import { followAddress, readZuliprc, writeZuliprc } from "./zuliprc.ts";
 
 const searchTerms: SearchTerms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
@@ -69,11 +68,11 @@ export interface RunningServer {
 export interface ServerTools {
   readonly log: Log;
   readonly clock?: Clock;
-  /** The end of the process when a commit failed (M5). Must not return. */
+  /** The end of the process when a commit failed (M5), or when its data folder is not its own any more. Must not return. */
   readonly die: (error: unknown) => never;
 }
 
-/** @throws BadConfig, DataFolderInUse, StoreTooNew, PortInUse, DiskFull: each with one clear line */
+/** @throws BadConfig, DataFolderInUse, DataFolderDamaged, DamagedData, StoreTooNew, PortInUse, DiskFull: each with one clear line */
 export async function startServer(config: Config, tools: ServerTools): Promise<RunningServer> {
   const clock = tools.clock ?? systemClock;
   const dataDir = resolve(config.dataDir);
@@ -89,7 +88,8 @@ export async function startServer(config: Config, tools: ServerTools): Promise<R
   // LMDB's lock is written through memory: where there is no room for a new one, the process would be ended by a signal.
   if (space.isFull && !existsSync(join(dataDir, "root", "lock.mdb"))) throw noRoom();
   try {
-    return await serveFrom(RootStore.open(dataDir), config, tools, { app, clock, dataDir, space, hubs });
+    const root = await openDataFolder(dataDir, (message) => tools.log.warn(message));
+    return await serveFrom(root, config, tools, { app, clock, dataDir, space, hubs });
   } catch (error) {
     throw space.isFull && isOfStore(error) ? noRoom() : error;
   }
@@ -97,7 +97,6 @@ export async function startServer(config: Config, tools: ServerTools): Promise<R
 
 async function serveFrom(root: RootStore, config: Config, tools: ServerTools, ground: Ground): Promise<RunningServer> {
   try {
-    root.lock();
     return await serve(config, tools, { ...ground, root });
   } catch (error) {
     await root.close();
@@ -162,52 +161,62 @@ interface Foundation extends Ground {
 }
 
 async function serve(config: Config, tools: ServerTools, foundation: Foundation): Promise<RunningServer> {
-  const { clock, dataDir, root, space, hubs } = foundation;
+  const { dataDir, root, space, hubs } = foundation;
   const { log } = tools;
+  const faults = createFaultLog(log);
+  const clock = guardedClock(foundation.clock, (error) => faults(error, {}, "work in the background threw"));
   // The data folder is ours: the ballast is laid.
   space.acceptsWrites();
   const alarm: Alarm = {
-    bug: (error, command) => log.error({ err: error, to: command?.to, type: command?.type }, "a command threw"),
+    bug: (error, command) => faults(error, { to: command?.to, type: command?.type }, "a command threw"),
     fatal: tools.die,
+    warn: (line) => log.warn(line),
   };
   const zuliprc = join(dataDir, "zuliprc");
   if (root.realms().length === 0) await foundFirst(config, { ...foundation, alarm }, zuliprc);
-  const { smtpServer, mailSender: sender } = config;
-  const transport = smtpServer === null ? outboxTransport(join(dataDir, "outbox")) : smtpTransport(smtpServer);
-  const postOffice = new PostOffice({ transport, sender, clock, log });
-  const webhooks = new WebhookDispatch({
-    clock,
-    log,
-    mayBePrivate: config.webhooksMayBePrivate,
-    requestOf: webhookRequest,
-    compose: composeMessage,
-  });
+  const { postOffice, webhooks } = createOutbound(config, { clock, dataDir, log });
+  const startedAt = clock.now();
   let { port } = config;
+  const entries = new Map<Realm, RealmEntry>();
+  const siteOfRealm = (realm: Realm) =>
+    siteOf(config.siteUrl ?? siteUrl(config, port), entries.get(realm) as RealmEntry);
   const host = new RealmHost({
     dataDir,
     root,
+    owner: root.token,
     clock,
     alarm,
     acceptsWrites: () => space.acceptsWrites(),
     onOpen(realm, entry) {
-      hubs.set(
-        realm,
-        new Hub(realm, {
-          limitsPresence: config.presenceLimitedToAccessible,
-          reportBug: (error) => alarm.bug(error, null),
-        }),
-      );
+      const hub = new Hub(realm, {
+        limitsPresence: config.presenceLimitedToAccessible,
+        reportBug: (error) => alarm.bug(error, null),
+      });
+      hubs.set(realm, hub);
+      hub.announceRestart(restartBody(startedAt));
       new WebhookCourier(realm, entry.id, webhooks);
-      new Courier(realm, entry.id, postOffice, () => siteOf(config.siteUrl ?? siteUrl(config, port), entry));
+      entries.set(realm, entry);
+      new Courier(realm, entry.id, postOffice, () => siteOfRealm(realm));
+      reportLinkifiers(realm.view.linkifiers, alarm.warn);
       new SearchIndexer(realm, { clock, alarm, terms: searchTerms });
     },
   });
   const hubOf = (realm: Realm): Hub => hubs.get(realm) as Hub;
   host.openDue();
+  const endWatch = watchData(clock, () => [root, ...host.openRealms], tools.die);
 
-  const { http, sockets } = createDoors(config, { app: foundation.app, clock, log, host, hubOf });
+  const { http, sockets } = createTransports(config, {
+    app: foundation.app,
+    clock,
+    faults,
+    host,
+    hubOf,
+    startedAt,
+    siteOf: siteOfRealm,
+  });
   const listened = await http.listen(config.host, config.port);
   if (listened === null) {
+    endWatch();
     await host.close();
     throw new PortInUse(`port ${config.port} on ${config.host} cannot be had: is something else listening there?`);
   }
@@ -229,11 +238,42 @@ async function serve(config: Config, tools: ServerTools, foundation: Foundation)
       await sockets.drain();
       await atMost(clock, drainMs, quiet);
       await delivered;
+      endWatch();
       await host.close();
       http.close();
       root.unlock();
       await root.close();
     },
+  };
+}
+
+interface OutboundTools {
+  readonly clock: Clock;
+  readonly dataDir: string;
+  readonly log: Log;
+}
+
+/** Mails and webhooks; each organization's couriers hand their work to these. */
+function createOutbound(config: Config, { clock, dataDir, log }: OutboundTools) {
+  const { smtpServer, mailSender: sender } = config;
+  const transport = smtpServer === null ? outboxTransport(join(dataDir, "outbox")) : smtpTransport(smtpServer);
+  const webhooks = new WebhookDispatch({
+    clock,
+    log,
+    mayBePrivate: config.webhooksMayBePrivate,
+    requestOf: webhookRequest,
+    compose: composeMessage,
+  });
+  return { postOffice: new PostOffice({ transport, sender, clock, log }), webhooks };
+}
+
+/** The body of the `restart` event that clients get whose queue outlived a restart. */
+function restartBody(startedAt: number) {
+  return {
+    zulip_version: serverVersion,
+    zulip_merge_base: serverVersion,
+    zulip_feature_level: featureLevel,
+    server_generation: Math.floor(startedAt / 1000),
   };
 }
 
@@ -280,72 +320,6 @@ async function foundFirst(config: Config, tools: Foundation & { alarm: Alarm }, 
   await foundRealm({ label: "", hosts: [], name: realmName, ownerEmail, ownerPassword }, tools, (key) => {
     writeZuliprc(zuliprc, { email: ownerEmail, key, site: siteUrl(config, config.port) });
   });
-}
-
-interface DoorTools {
-  readonly app: WebApp;
-  readonly clock: Clock;
-  readonly log: Log;
-  readonly host: RealmHost;
-  readonly hubOf: (realm: Realm) => Hub;
-}
-
-function tlsOf(config: Config): TlsOptions | null {
-  const { tlsKeyFile: keyFile, tlsCertFile: certFile } = config;
-  return keyFile === null || certFile === null ? null : { keyFile, certFile };
-}
-
-/** HTTP and WebSocket on one uWS app, carrying calls to the same operations. */
-function createDoors(config: Config, { app, clock, log, host, hubOf }: DoorTools) {
-  const rates = new RateLimits(config.rates, () => clock.monotonic());
-  const passwords = new Passwords();
-  const { bindings, pages, fileBytesMax } = createOperations(config, { passwords, rates, hubOf });
-  const reportBug = (error: unknown, what: string) => log.error({ err: error, what }, "a handler threw");
-  const performer = createPerformer({
-    bindings,
-    rates,
-    reportBug,
-    clock,
-    fileBytesMax,
-  });
-  const isSecure = tlsOf(config) !== null;
-  const realmOf = (name: string) => host.realmOf(name);
-  const forwarded = config.trustsProxy ? readForwarded : ignoreForwarded;
-  const http = new HttpServer({
-    app,
-    performer,
-    pages,
-    realmOf,
-    isSecure,
-    readForwarded: forwarded,
-    viewerOf(realm, header, address) {
-      const credentials = countFailedKey(rates, authenticate(realm.view, header), address);
-      return "caller" in credentials ? credentials.caller : null;
-    },
-    clock,
-    reportBug,
-  });
-  const admit = (credentials: Credentials, address: string) =>
-    refuseWriteOnly(credentials) ?? countFailedKey(rates, credentials, address);
-  const sockets = new SocketServer({
-    realmOf,
-    hubOf,
-    perform: performer.perform,
-    authenticate: (realm, header, address) => admit(authenticate(realm.view, header), address),
-    verifyKey: (realm, { email, key }, address) => admit(verifyKey(realm.view, email, key), address),
-    limitFrame(realm, userId) {
-      const state = rates.take("api", personName(realm.epoch, userId));
-      return state === null || state.retryAfterS === 0 ? null : refuse.rateLimitHit(state.retryAfterS);
-    },
-    clientName,
-    isSecure,
-    readForwarded: forwarded,
-    heartbeatS: config.socketHeartbeatS,
-    clock,
-    reportBug,
-  });
-  sockets.mount(app);
-  return { http, sockets };
 }
 
 /** Whether a folder holds a store already: the CLI asks before it makes one. */

@@ -13,6 +13,16 @@ export interface InvitationOffer {
   readonly welcomeText: string | null;
 }
 
+/** What changes about a link; what is null or absent stays. `expiry.minutes` null: it never expires. */
+export interface InvitationChange {
+  readonly expiry: { readonly minutes: number | null } | null;
+  readonly role: Role | null;
+  readonly channelIds: readonly number[] | null;
+  readonly groupIds: readonly number[] | null;
+  readonly includesDefaults: boolean | null;
+  readonly welcome: { readonly text: string | null } | null;
+}
+
 /** A key that was made for a link; `link` is the whole address. */
 export interface InvitationMail {
   readonly email: string;
@@ -30,6 +40,7 @@ export interface InvitesCommandParams {
   "invitation.accept": { readonly email: string; readonly fullName: string; readonly passwordHash: string };
   /** Which kind the caller takes it for: their ids are told apart by it. */
   "invitation.revoke": { readonly isLink: boolean };
+  "invitation.edit": InvitationChange;
   "invitation.resend": { readonly keyHash: string; readonly link: string };
   "invitation.expire": Record<string, never>;
   "invitation.forget": Record<string, never>;

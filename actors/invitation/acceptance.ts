@@ -9,7 +9,7 @@ import type { Command } from "../commands.ts";
 import { done, type Outcome } from "../decide.ts";
 import { effects } from "../effects.ts";
 import { botDirectMessage, silently } from "../realm/notification-bot.ts";
-import { newAccount } from "../realm/users.ts";
+import { newAccount, refuseAddress } from "../realm/users.ts";
 import { endEffects } from "./effects.ts";
 import { rowOf } from "./life.ts";
 import type { InvitationContext } from "./machine.ts";
@@ -23,8 +23,11 @@ export function accept(
   if (row === undefined || standing(view, row) !== "valid") return refuse.notFound();
   const isLink = kindOf(row) === "link";
   const { fullName, passwordHash } = asked.params;
+  const email = isLink ? asked.params.email : row.email;
+  const refusedAddress = refuseAddress(view, email);
+  if (refusedAddress !== null) return refusedAddress;
   const account = newAccount(view, {
-    email: isLink ? asked.params.email : row.email,
+    email,
     fullName,
     passwordHash,
     role: row.role,

@@ -7,6 +7,7 @@ import { command } from "../commands.ts";
 import { type Effect, effects } from "../effects.ts";
 import type { NewMail } from "../mail.ts";
 import { administratorsAnd } from "../people-events.ts";
+import { takeBack } from "../timers.ts";
 
 const dayMs = 24 * 60 * 60 * 1000;
 
@@ -23,6 +24,11 @@ export function invitationMail({ email, expiresAt }: InvitationRecord, inviter: 
   };
 }
 
+/** Of one invitation there is one timer, however often its time changes. */
+export function takeBackExpiry({ expiresAt, timer }: InvitationRecord): Effect[] {
+  return expiresAt === null ? [] : takeBack({ dueAt: expiresAt, timer });
+}
+
 /** It leads nowhere any more. What it was stays known for a while, so that its link can say so. */
 export function endEffects(
   view: View,
@@ -31,7 +37,8 @@ export function endEffects(
 ): Effect[] {
   const forgetting = command({ actor: "invitation", id: invitation.id }, "invitation.forget", {}, null);
   return [
-    effects.put("invitations", invitation.id, { ...invitation, state }),
+    effects.put("invitations", invitation.id, { ...invitation, state, timer: null }),
+    ...takeBackExpiry(invitation),
     effects.schedule(view.now + limits.invitation_kept_ms, forgetting),
     invitesChanged(view, invitation.inviterId),
   ];

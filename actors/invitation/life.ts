@@ -17,7 +17,7 @@ export function rowOf(asked: Command, view: View): InvitationRecord | undefined 
 }
 
 /** Also where there is one that the caller may not manage: it is as if it were not there. */
-function noSuchInvitation(): Refusal {
+export function noSuchInvitation(): Refusal {
   return refuse.badRequest("No such invitation");
 }
 

@@ -5,6 +5,7 @@
  *   valid --revoke--> revoked               by who made it, by administrators, or when the inviter is deactivated
  *   valid --accept--> valid                 a reusable link: an account more
  *   valid --accept--> used                  an address that was invited: once
+ *   valid --edit--> valid                   a reusable link: other channels, another role, another time
  *   valid --resend--> valid                 one mail more, with a link of its own
  *   expired, revoked, used --forget--> unknown    some time later, by a durable timer: its link is as one that never was
  */
@@ -12,6 +13,7 @@ import { setup } from "xstate";
 import type { InvitationState } from "../../schemas/records.ts";
 import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
 import { accept } from "./acceptance.ts";
+import { edit } from "./edits.ts";
 import { expire, forget, leadsNowhere, resend, revoke, revokedAlready, tooLate } from "./life.ts";
 
 export interface InvitationContext {
@@ -27,6 +29,7 @@ const isNow =
 
 const over = {
   "invitation.accept": { actions: decide(leadsNowhere) },
+  "invitation.edit": { actions: decide(leadsNowhere) },
   "invitation.resend": { actions: decide(leadsNowhere) },
   "invitation.revoke": { actions: decide(leadsNowhere) },
   "invitation.expire": { actions: decide(tooLate) },
@@ -46,6 +49,7 @@ export const invitationMachine = setup({
     valid: {
       on: {
         "invitation.accept": { actions: decide(accept) },
+        "invitation.edit": { actions: decide(edit) },
         "invitation.resend": { actions: decide(resend) },
         "invitation.revoke": { actions: decide(revoke) },
         "invitation.expire": { actions: decide(expire) },

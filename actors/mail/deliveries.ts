@@ -22,8 +22,8 @@ export function mailSent(_context: DeliveryContext, asked: Command<"mail.sent">)
 }
 
 /**
- * Tried again with exponential back-off; refused for good or too often, it becomes a dead letter that says to whom and why, and
- * no longer what: its text may hold a link that is a key (S2).
+ * Tried again with exponential back-off; refused for good or too often, it becomes a dead letter that says to whom and why. What it
+ * says is kept apart for another attempt, unless it holds a link that is a key (S2).
  */
 export function mailFailed(
   _context: DeliveryContext,
@@ -36,8 +36,12 @@ export function mailFailed(
   if (mail === undefined) return done({}, []);
   const later = isPermanent ? null : postponed(mail, view.now, patience);
   if (later !== null) return done({}, waitFor(later));
-  const error = `mail ${mail.id} (${mail.template}) to ${mail.to}, attempt ${mail.attempts + 1}: ${reason}`;
-  return done({}, [effects.remove("mails", mail.id), effects.bury(asked, error)], { fate: "dead" });
+  const attempts = mail.attempts + 1;
+  const error = `mail ${mail.id} (${mail.template}) to ${mail.to}, attempt ${attempts}: ${reason}`;
+  const { id, template, to: recipient } = mail;
+  const letter = effects.bury(asked, error, { attempts, delivery: { kind: "mail", id, template, to: recipient } });
+  const kept = Object.hasOwn(mail.data, "link") ? [] : [effects.put("deadMails", id, mail)];
+  return done({}, [effects.remove("mails", id), letter, ...kept], { fate: "dead" });
 }
 
 function waitFor(later: MailRecord): Effect[] {

@@ -11,7 +11,7 @@ import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
 import { effects } from "../effects.ts";
-import { newApiKey, replaceKeys } from "../user/api-keys.ts";
+import { furtherKey, newApiKey, replaceKeys } from "../user/api-keys.ts";
 import { refuseCaller, refuseCreation, refuseNameInUse } from "./bot-admission.ts";
 import { botEvent } from "./bot-events.ts";
 import { newUser } from "./founding.ts";
@@ -122,4 +122,11 @@ export function regenerateBotKey(_context: unknown, command: Command<"bot.regene
   const bot = accessBot(view, callerOf(command, view), command.params.botId);
   if ("kind" in bot) return bot;
   return done({}, replaceKeys(view, bot.id, command.params.apiKeyHash));
+}
+
+/** GET /bots/{bot_id}/api_key: the keys that it has cannot be shown again (S2), so it gets one more. */
+export function addBotKey(_context: unknown, command: Command<"bot.add-key">, view: View): Outcome {
+  const bot = accessBot(view, callerOf(command, view), command.params.botId);
+  if ("kind" in bot) return bot;
+  return done({}, furtherKey(view, bot.id, command.params.apiKeyHash));
 }

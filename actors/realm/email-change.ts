@@ -5,6 +5,7 @@
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { refuseEmailChange } from "../../src/domain/own-account.ts";
+import { addressFaultTexts, addressJudge } from "../../src/domain/realm-domains.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command } from "../commands.ts";
 import { done, type Outcome } from "../decide.ts";
@@ -28,6 +29,8 @@ export function confirmEmailChange(
   const holder = view.users.byEmail(change.newEmail);
   if (holder !== undefined && holder.id !== before.id)
     return refuse.badRequest("This address belongs to another account by now.");
+  const fault = addressJudge(view)(change.newEmail);
+  if (fault !== null) return refuse.badRequest(addressFaultTexts[fault]);
   const after = { ...before, email: change.newEmail };
   return done({ email: after.email }, [
     effects.remove("emailChanges", keyHash),

@@ -45,6 +45,7 @@ export function foundRealm(_context: RealmContext, command: Command<"realm.found
         createdAt: view.now,
         settings: { new_stream_announcements_stream_id: generalChannelId },
         userDefaults: {},
+        deactivatedAt: null,
       }),
       ...systemGroupEffects(view.now),
       effects.put("users", bot.id, bot),

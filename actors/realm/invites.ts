@@ -9,6 +9,7 @@ import type { InvitationRecord, UserRecord } from "../../schemas/records.ts";
 import { type InvitationKind, mayInvite, refuseChannels, refuseGroups, refuseRole } from "../../src/domain/invites.ts";
 import { isReservedAddress } from "../../src/domain/people.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
+import { addressFaultTexts, addressJudge } from "../../src/domain/realm-domains.ts";
 import { isEmailAddress } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { InvitationOffer } from "../commands/invites.ts";
@@ -17,6 +18,7 @@ import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { invitationMail, invitesChanged, refuseDailyLimit, sentEffects } from "../invitation/effects.ts";
 import { mailEffects } from "../mail.ts";
+import { nextTimer } from "../timers.ts";
 
 /** POST /invites/multiuse. The link itself is made of the key by who answers. */
 export function createInvitation(_context: unknown, asked: Command<"invitation.create">, view: View): Outcome {
@@ -29,7 +31,7 @@ export function createInvitation(_context: unknown, asked: Command<"invitation.c
   const invitation = newInvitation(
     view,
     caller,
-    { id, email: "", notifiesInviter: true, keyHash: params.keyHash },
+    { id, email: "", notifiesInviter: true, keyHash: params.keyHash, timer: nextTimer(view) },
     params,
   );
   return done({ id }, [
@@ -57,7 +59,12 @@ export function sendInvitations(_context: unknown, asked: Command<"invitations.s
   const firstId = view.counter("invitation") + 1;
   const { notifiesInviter } = params;
   const invitations = params.mails.map(({ email, keyHash }, index) =>
-    newInvitation(view, caller, { id: firstId + index, email, notifiesInviter, keyHash }, params),
+    newInvitation(
+      view,
+      caller,
+      { id: firstId + index, email, notifiesInviter, keyHash, timer: nextTimer(view) + index },
+      params,
+    ),
   );
   const ids = invitations.map(({ id }) => id);
   return done({}, [
@@ -89,9 +96,13 @@ function refuseNumber(view: View, caller: UserRecord, count: number): Refusal | 
 }
 
 function refuseAddresses(view: View, emails: readonly string[]): Refusal | null {
-  const invalid = emails.filter((email) => !isInvitable(email));
-  if (invalid.length > 0) {
-    const errors = invalid.map((email) => [email, "Invalid address.", false] as const);
+  const judge = addressJudge(view);
+  const errors = emails.flatMap((email) => {
+    const fault = isInvitable(email) ? judge(email) : "invalid";
+    if (fault === null) return [];
+    return [[email, fault === "invalid" ? "Invalid address." : addressFaultTexts[fault], false] as const];
+  });
+  if (errors.length > 0) {
     return refuse.invitationFailed("Some emails did not validate, so we didn't send any invitations.", errors);
   }
   const taken = emails.flatMap((email) => {
@@ -119,6 +130,8 @@ interface Addressed {
   readonly email: string;
   readonly notifiesInviter: boolean;
   readonly keyHash: string;
+  /** What its expiry's timer gets if it expires: of several invitations, all do or none does. */
+  readonly timer: number;
 }
 
 function newInvitation(view: View, inviter: UserRecord, to: Addressed, offer: InvitationOffer): InvitationRecord {
@@ -137,6 +150,7 @@ function newInvitation(view: View, inviter: UserRecord, to: Addressed, offer: In
     // Only administrators may set it (spec 4.14, D17).
     welcomeText: isAdministrator(inviter) ? offer.welcomeText : null,
     keyHashes: [to.keyHash],
+    timer: offer.minutes === null ? null : to.timer,
   };
 }
 

@@ -10,7 +10,7 @@ import { type CommandEvent, type Emitted, hosting } from "../decide.ts";
 import { gatherMissed } from "../topic/missed-messages.ts";
 import { expireAttachment, lookAtAttachments } from "./attachments.ts";
 import { updateBot } from "./bot-changes.ts";
-import { createBot, deactivateBot, regenerateBotKey } from "./bots.ts";
+import { addBotKey, createBot, deactivateBot, regenerateBotKey } from "./bots.ts";
 import { tellInactive } from "./channel-activity.ts";
 import { archiveChannel } from "./channel-archive.ts";
 import { createChannelFolder, reorderChannelFolders, updateChannelFolder } from "./channel-folders.ts";
@@ -37,6 +37,9 @@ import {
 } from "./profile-fields.ts";
 import { changeOwnProfile } from "./profile-values.ts";
 import { carryLate } from "./read-state.ts";
+import { deactivateRealm, reactivateRealm } from "./realm-deactivation.ts";
+import { addRealmDomain, removeRealmDomain, updateRealmDomain } from "./realm-domains.ts";
+import { setRealmPicture } from "./realm-pictures.ts";
 import { changeRealmSettings } from "./realm-settings.ts";
 import { changeSettingsDefaults } from "./settings-defaults.ts";
 import { addSubscriptions, removeSubscriptions, updateSubscriptions } from "./subscriptions.ts";
@@ -75,12 +78,19 @@ export const realmMachine = setup({
         "user.deactivate": { actions: decide(deactivateUser) },
         "user.email-change.confirm": { actions: decide(confirmEmailChange) },
         "realm.change-settings": { actions: decide(changeRealmSettings) },
+        "realm.deactivate": { actions: decide(deactivateRealm) },
+        "realm.reactivate": { actions: decide(reactivateRealm) },
+        "realm-domain.add": { actions: decide(addRealmDomain) },
+        "realm-domain.update": { actions: decide(updateRealmDomain) },
+        "realm-domain.remove": { actions: decide(removeRealmDomain) },
+        "realm.picture.set": { actions: decide(setRealmPicture) },
         "realm.end-waiting-periods": { actions: decide(endWaitingPeriods) },
         "realm.change-settings-defaults": { actions: decide(changeSettingsDefaults) },
         "bot.create": { actions: decide(createBot) },
         "bot.update": { actions: decide(updateBot) },
         "bot.deactivate": { actions: decide(deactivateBot) },
         "bot.regenerate-key": { actions: decide(regenerateBotKey) },
+        "bot.add-key": { actions: decide(addBotKey) },
         "profile-field.create": { actions: decide(createProfileField) },
         "profile-field.update": { actions: decide(updateProfileField) },
         "profile-field.reorder": { actions: decide(reorderProfileFields) },

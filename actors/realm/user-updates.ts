@@ -9,6 +9,7 @@ import { type Role, roles } from "../../schemas/types.ts";
 import { refuseSharedName } from "../../src/domain/own-account.ts";
 import { accountAt, canAccessUser, isReservedAddress } from "../../src/domain/people.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
+import { addressFaultTexts, addressJudge } from "../../src/domain/realm-domains.ts";
 import { checkFullName, isEmailAddress } from "../../src/domain/text.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { Command, UserTarget, UserUpdate } from "../commands.ts";
@@ -135,6 +136,8 @@ function changeAddress(view: View, asked: Asked): Change | Refusal {
   if (isReservedAddress(email) || (holder !== undefined && holder.id !== user.id)) {
     return refuse.badRequest("New email value error: Email is already in use.");
   }
+  const fault = addressJudge(view)(email);
+  if (fault !== null) return refuse.badRequest(`New email value error: ${addressFaultTexts[fault]}`);
   const after = { ...user, email };
   const told = [...addressEvents(user, after), ...botUpdates(view, after, ["email", "avatar_url"])];
   return { user: after, effects: [...revokeLinks(view, user.id), ...told] };

@@ -2,11 +2,13 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { ChannelRecord, GroupRecord, UserRecord } from "../../schemas/records.ts";
+import { reactionTypes } from "../../schemas/status.ts";
 import { userSettings } from "../../schemas/user-settings.ts";
 import { invitationsOfAddress } from "../../src/domain/invites.ts";
 import { refuseSharedName } from "../../src/domain/own-account.ts";
 import { isReservedAddress } from "../../src/domain/people.ts";
 import { isAdministrator } from "../../src/domain/permissions.ts";
+import { addressFaultTexts, addressJudge } from "../../src/domain/realm-domains.ts";
 import { realmSetting } from "../../src/domain/realm-settings.ts";
 import { statusBody } from "../../src/domain/status.ts";
 import type { View } from "../../src/domain/view.ts";
@@ -24,9 +26,21 @@ import { waitingEffects } from "./waiting-period.ts";
 export function createUser(_context: unknown, asked: Command<"user.create">, view: View): Outcome {
   const caller = callerOf(asked, view);
   if (caller !== null && !isAdministrator(caller)) return refuse.administratorRequired();
+  // The command line makes whom its operator wants.
+  const fault = caller === null ? null : refuseAddress(view, asked.params.email);
+  if (fault !== null) return fault;
   const more = { joinsDefaults: true, channels: [], groups: [], welcomeText: null, invitationId: null };
   const account = newAccount(view, { ...asked.params, ...more });
   return "kind" in account ? account : done({ user_id: account.user.id }, account.effects);
+}
+
+/** An organization may restrict where addresses are (public API: emails_restricted_to_domains). */
+export function refuseAddress(view: View, email: string): Refusal | null {
+  const fault = addressJudge(view)(email);
+  if (fault === null) return null;
+  return refuse.badRequest(
+    fault === "plus" ? addressFaultTexts.plus : `Email '${email}' not allowed in this organization`,
+  );
 }
 
 interface AccountDraft {
@@ -64,7 +78,7 @@ export function newAccount(
   const channels = new Map([...defaults, ...draft.channels].map((channel) => [channel.id, channel]));
   const joining = newcomerEffects(view, user, [...channels.values()]);
   // Not empty where the organization's default shares no presence: the state of /register says so, too.
-  const status = statusBody(user, undefined);
+  const status = statusBody(user, undefined, reactionTypes.extra);
   const all = [
     effects.count("user", user.id),
     effects.put("users", user.id, user),

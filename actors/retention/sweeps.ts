@@ -3,14 +3,17 @@
  * old stands at the front of every index: of a channel's, and of all messages for the direct ones.
  */
 import { limits } from "../../schemas/limits.ts";
-import type { ChannelRecord, MessageRecord } from "../../schemas/records.ts";
-import { channelRetentionDays, expiryOf, realmRetentionDays } from "../../src/domain/retention.ts";
+import type { MessageRecord } from "../../schemas/records.ts";
+import { channelRetentionDays, realmRetentionDays } from "../../src/domain/retention.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../commands.ts";
 import { done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { type RemovalPlace, removeMessages } from "../topic/message-removal.ts";
-import type { RetentionContext, Round } from "./machine.ts";
+import { withinRows } from "../topic/removal-size.ts";
+import { type CountedRound, countSlice } from "./counting.ts";
+import type { Counting, RetentionContext, Round } from "./machine.ts";
+import { oldDirects, oldInChannel, placeOf } from "./old-messages.ts";
 
 const self = { actor: "retention" } as const;
 
@@ -20,20 +23,45 @@ const firstRound: Round = {
   hasLimit: false,
   nextAt: null,
   isRepeated: false,
+  counting: null,
 };
 
+const nothingCounted: Counting = { messages: 0, directId: 0, channelMessageId: 0 };
+
 /** A limit was set or changed, or the realm was opened: a round begins, or follows the one that runs. */
-export function look(context: RetentionContext): Outcome<RetentionContext> {
-  if (context.round === null) return begin();
+export function look(
+  context: RetentionContext,
+  _asked: Command<"retention.look">,
+  view: View,
+): Outcome<RetentionContext> {
+  if (context.round === null) return begin(context, view);
   return done({}, [], { round: { ...context.round, isRepeated: true } });
 }
 
-export function beginWhenDue(context: RetentionContext, asked: Command<"retention.due">): Outcome<RetentionContext> {
-  return context.dueAt === asked.params.dueAt ? begin() : done({}, []);
+export function beginWhenDue(
+  context: RetentionContext,
+  asked: Command<"retention.due">,
+  view: View,
+): Outcome<RetentionContext> {
+  return context.dueAt === asked.params.dueAt ? begin(context, view) : done({}, []);
 }
 
-function begin(): Outcome<RetentionContext> {
-  return done({}, [nextSlice()], { round: firstRound, dueAt: null });
+/** An operator says that the clock is right, or that messages may go all the same. */
+export function confirm(
+  context: RetentionContext,
+  _asked: Command<"retention.confirm">,
+  view: View,
+): Outcome<RetentionContext> {
+  const allowed = { ...context, allowedLeaps: view.leaps };
+  return context.held === null ? done({}, [], { allowedLeaps: view.leaps }) : begin(allowed, view);
+}
+
+function begin({ allowedLeaps }: RetentionContext, view: View): Outcome<RetentionContext> {
+  // Before the first round it counts from the founding: a jump may be older than the first limit.
+  const isAllowed = (allowedLeaps ?? 0) === view.leaps;
+  const round: Round = { ...firstRound, counting: isAllowed ? null : nothingCounted };
+  const allowed = isAllowed ? { allowedLeaps: view.leaps } : {};
+  return done({}, [nextSlice()], { round, dueAt: null, held: null, ...allowed });
 }
 
 function nextSlice(): Effect {
@@ -46,9 +74,26 @@ export function sweep(
   _asked: Command<"retention.sweep">,
   view: View,
 ): Outcome<RetentionContext> {
-  if (context.round === null) return done({}, []);
-  if (!context.round.areDirectsDone) return sweepDirects(context, context.round, view);
-  return sweepChannels(context.round, view);
+  const { round } = context;
+  if (round === null) return done({}, []);
+  // The clock jumped amid the round: what is left of it is counted first.
+  if (round.counting === null && context.allowedLeaps !== view.leaps) return begin(context, view);
+  if (round.counting !== null) return count(context, { ...round, counting: round.counting }, view);
+  if (!round.areDirectsDone) return sweepDirects(context, round, view);
+  return sweepChannels(round, view);
+}
+
+/** A slice of a round that is counted first: it goes on, or the round may remove, or it waits for an operator. */
+function count(context: RetentionContext, round: CountedRound, view: View): Outcome<RetentionContext> {
+  const after = countSlice(context, round, view);
+  const allMessages = view.count("messages");
+  if (after.round.counting.messages * 100 > allMessages * limits.retention_leap_percent_max) {
+    return done({}, [], { round: null, dueAt: null, held: { at: view.dueNow, allMessages } });
+  }
+  if (!after.isDone) return done({}, [nextSlice()], { round: after.round });
+  // A limit that changed meanwhile was not counted from the beginning.
+  if (round.isRepeated) return done({}, [nextSlice()], { round: { ...firstRound, counting: nothingCounted } });
+  return done({}, [nextSlice()], { round: firstRound, allowedLeaps: view.leaps });
 }
 
 /** A slice died (M6): the rest is tried again later. */
@@ -57,7 +102,7 @@ export function abandonSweep(
   _asked: Command<"retention.abandon">,
   view: View,
 ): Outcome<RetentionContext> {
-  return context.round === null ? done({}, []) : done({}, ...waiting(view.now + limits.retention_pause_ms_min));
+  return context.round === null ? done({}, []) : done({}, ...waiting(view.dueNow + limits.retention_pause_ms_min));
 }
 
 function waiting(dueAt: number): [Effect[], Partial<RetentionContext>] {
@@ -69,30 +114,21 @@ function waiting(dueAt: number): [Effect[], Partial<RetentionContext>] {
 function sweepDirects(context: RetentionContext, round: Round, view: View): Outcome<RetentionContext> {
   const days = realmRetentionDays(view);
   if (days === null) return done({}, [nextSlice()], { round: { ...round, areDirectsDone: true } });
-  const limit = limits.retention_messages_per_command;
-  const walked = view.rows("messages", { start: context.directFloorId + 1, limit }).map(({ row }) => row);
-  const youngAt = walked.findIndex((message) => expiryOf(message.sentAt, days) > view.now);
-  const old = youngAt < 0 ? walked : walked.slice(0, youngAt);
-  const young = youngAt < 0 ? undefined : walked[youngAt];
+  const found = oldDirects(view, days, context.directFloorId);
+  const { fitting } = withinRows(view, found.messages);
+  const isCut = fitting.length < found.messages.length;
   const after: Round = {
     ...round,
     hasLimit: true,
-    areDirectsDone: old.length < limit,
-    nextAt: young === undefined ? round.nextAt : earlier(round.nextAt, expiryOf(young.sentAt, days)),
+    areDirectsDone: !found.isUnfinished && !isCut,
+    nextAt: earlier(round.nextAt, found.nextAt),
   };
-  const removed = old.filter((message) => placeOf(view, message)?.channelId === null);
-  return done({}, [...removals(view, removed), nextSlice()], {
-    round: after,
-    directFloorId: old.at(-1)?.id ?? context.directFloorId,
-  });
+  const directFloorId = isCut ? (fitting.at(-1)?.id ?? context.directFloorId) : found.lastId;
+  return done({}, [...removals(view, fitting), nextSlice()], { round: after, directFloorId });
 }
 
 function earlier(a: number | null, b: number | null): number | null {
   return a === null || b === null ? (a ?? b) : Math.min(a, b);
-}
-
-function placeOf(view: View, message: MessageRecord): RemovalPlace | undefined {
-  return view.row("conversations", message.conversationId);
 }
 
 function removals(view: View, messages: readonly MessageRecord[]): Effect[] {
@@ -113,17 +149,20 @@ function sweepChannels(round: Round, view: View): Outcome<RetentionContext> {
   const doomed: MessageRecord[] = [];
   let { channelFloorId, nextAt, hasLimit } = round;
   let left: number = limits.retention_messages_per_command;
+  let rowsLeft: number = limits.removal_batch_rows;
   while (left > 0 && channelFloorId < lastId) {
     const channel = view.channels.get(channelFloorId + 1);
     const days = channel === undefined ? null : channelRetentionDays(view, channel);
     left--;
     if (channel !== undefined && days !== null) {
-      const found = oldMessages(view, channel, days, left + 1);
-      doomed.push(...found.messages);
+      const found = oldInChannel(view, { channel, days, afterId: 0, limit: left + 1 });
+      const { fitting, rows } = withinRows(view, found.messages, rowsLeft);
+      doomed.push(...fitting);
       left -= found.messages.length;
+      rowsLeft -= rows;
       hasLimit = true;
       nextAt = earlier(nextAt, found.nextAt);
-      if (found.isUnfinished) break;
+      if (found.isUnfinished || fitting.length < found.messages.length) break;
     }
     channelFloorId++;
   }
@@ -133,26 +172,6 @@ function sweepChannels(round: Round, view: View): Outcome<RetentionContext> {
   return finish(after, all, view);
 }
 
-interface Found {
-  readonly messages: readonly MessageRecord[];
-  /** When the first that stays is due; null: none was met. */
-  readonly nextAt: number | null;
-  readonly isUnfinished: boolean;
-}
-
-function oldMessages(view: View, channel: ChannelRecord, days: number, limit: number): Found {
-  const messages: MessageRecord[] = [];
-  const keys = view.keys("channelMessages", { start: [channel.id], end: [channel.id + 1], limit });
-  for (const [, id] of keys) {
-    const message = view.row("messages", id);
-    if (message === undefined) throw new Error(`channel ${channel.id} has no message ${id}`);
-    const dueAt = expiryOf(message.sentAt, days);
-    if (dueAt > view.now) return { messages, nextAt: dueAt, isUnfinished: false };
-    messages.push(message);
-  }
-  return { messages, nextAt: null, isUnfinished: keys.length === limit };
-}
-
 /**
  * The next round comes when something is due, but not more than once an hour, however many messages there are, and once a day
  * in any case: messages may have been moved to where the limit is lower.
@@ -160,8 +179,8 @@ function oldMessages(view: View, channel: ChannelRecord, days: number, limit: nu
 function finish(round: Round, all: readonly Effect[], view: View): Outcome<RetentionContext> {
   if (round.isRepeated) return done({}, [...all, nextSlice()], { round: firstRound });
   if (!round.hasLimit) return done({}, all, { round: null, dueAt: null });
-  const latest = view.now + limits.retention_pause_ms_max;
-  const dueAt = Math.max(view.now + limits.retention_pause_ms_min, Math.min(round.nextAt ?? latest, latest));
+  const latest = view.dueNow + limits.retention_pause_ms_max;
+  const dueAt = Math.max(view.dueNow + limits.retention_pause_ms_min, Math.min(round.nextAt ?? latest, latest));
   const [timer, context] = waiting(dueAt);
   return done({}, [...all, ...timer], context);
 }

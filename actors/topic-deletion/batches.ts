@@ -10,6 +10,7 @@ import { callerOf, done, type Outcome } from "../decide.ts";
 import { type Effect, effects } from "../effects.ts";
 import { endUserTopics } from "../realm/user-topics.ts";
 import { type Doomed, removeMessages } from "../topic/message-removal.ts";
+import { withinRows } from "../topic/removal-size.ts";
 import type { TopicDeletionContext, Waiter } from "./machine.ts";
 
 type Target = Extract<Address, { actor: "topic-deletion" }>;
@@ -66,7 +67,7 @@ export function continueDeletion(
   const newest = newestMessages(view, context.conversationId, context.highWaterId, size + 1);
   // A move that has been accepted is not overtaken: what it takes out survives.
   const isBeingMoved = (view.row("conversations", context.conversationId)?.movingId ?? null) !== null;
-  const batch = isBeingMoved ? [] : newest.slice(0, size);
+  const batch = isBeingMoved ? [] : withinRows(view, newest.slice(0, size)).fitting;
   const hasMore = newest.length > batch.length;
   const all = batch.length === 0 ? [] : batchEffects(view, context, channel, target.topic, batch);
   if (!hasMore) return complete(context, [...all, ...policyEnds(view, context, target, batch)]);

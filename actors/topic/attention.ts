@@ -1,6 +1,8 @@
 /** Whose attention a message calls beside those whom it mentions (records/read-state.ts), decided when it is written. */
+import { botTypes } from "../../schemas/bots.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { MessageAttentionRecord } from "../../schemas/records.ts";
+import type { ChannelRecord, MessageAttentionRecord } from "../../schemas/records.ts";
+import { hasContentAccess } from "../../src/domain/permissions.ts";
 import { concealer } from "../../src/domain/unknown-people.ts";
 import type { View } from "../../src/domain/view.ts";
 
@@ -12,16 +14,34 @@ export interface Written {
   readonly conversationId: number | null;
   readonly channelId: number | null;
   readonly userIds: readonly number[] | null;
+  /** Who received it for being mentioned: decided when it is sent, and no edit changes it. */
+  readonly calledBotIds: readonly number[];
 }
 
 /** null: nobody's, as for nearly every message. */
 export function attentionOf(view: View, written: Written): MessageAttentionRecord | null {
   const alertedUserIds = alerted(view, written);
-  const { senderId, conversationId } = written;
+  const { senderId, conversationId, calledBotIds } = written;
   const participantIds = written.mentionsTopic
     ? [...participants(view, conversationId).add(senderId)].sort((a, b) => a - b)
     : [];
-  return alertedUserIds.length + participantIds.length === 0 ? null : { alertedUserIds, participantIds };
+  if (alertedUserIds.length + participantIds.length + calledBotIds.length === 0) return null;
+  return { alertedUserIds, participantIds, calledBotIds: calledBotIds.length === 0 ? null : calledBotIds };
+}
+
+/**
+ * Generic bots outside a public channel that a message mentions by name: they receive it, as on the public server. Other bots and
+ * people do not. Ids ascending.
+ */
+export function calledBots(view: View, channel: ChannelRecord, mentionedUserIds: readonly number[]): number[] {
+  if (channel.isPrivate) return [];
+  return mentionedUserIds.filter((id) => isCalled(view, channel, id)).sort((a, b) => a - b);
+}
+
+function isCalled(view: View, channel: ChannelRecord, userId: number): boolean {
+  const user = view.users.get(userId);
+  if (user?.botType !== botTypes.generic || !user.isActive) return false;
+  return hasContentAccess(view, user, channel) && !view.subscriptions.isSubscribed(userId, channel.id);
 }
 
 /** Only who receives it is alerted. */

@@ -18,6 +18,8 @@ import { recount } from "./recount.ts";
 import { deliverReminder } from "./reminder-delivery.ts";
 import { tellRename } from "./renames.ts";
 import { deliverScheduledMessage } from "./scheduled-delivery.ts";
+import { addSubmessage } from "./submessages.ts";
+import { testWelcome } from "./welcome-tests.ts";
 
 export interface TopicContext {
   /** null until the first message. */
@@ -55,6 +57,8 @@ const on = {
   "message.report": { actions: decide(reportMessage) },
   "reaction.add": { actions: decide(addReaction) },
   "reaction.remove": { actions: decide(removeReaction) },
+  "submessage.add": { actions: decide(addSubmessage) },
+  "welcome.test": { actions: decide(testWelcome) },
   "messages.take-in": { actions: decide(takeIn) },
   "topic.tell-rename": { actions: decide(tellRename) },
   "topic.move-ended": { actions: decide(endMove) },

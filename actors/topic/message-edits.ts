@@ -23,6 +23,7 @@ import {
   type Move,
   topicToggle,
 } from "../../src/domain/message-rules.ts";
+import { calledBotsOf } from "../../src/domain/read-state.ts";
 import { unprintablePosition } from "../../src/domain/text.ts";
 import { cutTopic, namedTopic } from "../../src/domain/topics.ts";
 import type { View } from "../../src/domain/view.ts";
@@ -127,6 +128,9 @@ function checkForm(
   if (channelId !== null && params.content !== null) {
     return refuse.badRequest("Cannot change message content while changing channel");
   }
+  if (params.content !== null && hasTrait(message.traits, "hasSubmessages")) {
+    return refuse.badRequest("Widgets cannot be edited.");
+  }
   const { prevContentSha256: hash } = params;
   const isExpected = hash === null || hash.toLowerCase() === sha256(message.content);
   return isExpected ? null : refuse.expectationMismatch("prev_content_sha256");
@@ -225,6 +229,7 @@ function contentEffects(context: TopicContext, view: View, edit: CheckedEdit, mo
     conversationId: message.conversationId,
     channelId: context.channelId,
     userIds: context.userIds,
+    calledBotIds: calledBotsOf(view, message),
   });
   const sequence = (keys.at(-1)?.[1] ?? 0) + 1;
   const edited = editedMessage(view, message, { text, rendered, attention });
@@ -256,7 +261,13 @@ function newestMoveBefore({ movingId }: TopicContext, view: View): number {
 }
 
 /** Traits that an edit does not touch. */
-const lasting: readonly MessageTrait[] = ["isUnreadBySender", "hasReactions", "isResolveNotice", "changedChannel"];
+const lasting: readonly MessageTrait[] = [
+  "isUnreadBySender",
+  "hasReactions",
+  "isResolveNotice",
+  "changedChannel",
+  "hasSubmessages",
+];
 
 interface EditedContent {
   readonly text: string;

@@ -10,6 +10,7 @@ import { command } from "../commands.ts";
 import { type Effect, effects } from "../effects.ts";
 import { releaseAttachments } from "./attachments.ts";
 import { flagsHeld, flagsOfDeleted, onlookers } from "./flag-holders.ts";
+import { submessagesOfDeleted } from "./submessage-rows.ts";
 
 /** Where the messages are: the conversation's row, or the part of it that removal looks at. */
 export type RemovalPlace = Pick<ConversationRecord, "id" | "channelId" | "topic" | "userIds">;
@@ -19,7 +20,7 @@ export type Doomed = Pick<MessageRecord, "id" | "traits">;
 
 /**
  * Removes messages of one conversation: rows, the `delete_message` event, the conversation's recount and the channel's first
- * message. What a caller removes in one command must fit into a turn: see `limits.topic_deletion_batch_messages`.
+ * message. What a caller removes in one command must fit into a turn: see removal-size.ts.
  * @param messages that are there, in any order; none: nothing
  * @param alsoTold ids of people who learn of it though they are not subscribed: who deletes
  */
@@ -44,7 +45,7 @@ export function removeMessages(
   ];
 }
 
-/** Every row that belongs to messages: THE place where a table of theirs is named when there is one more. */
+/** Every row that belongs to messages: THE place where a table of theirs is named when there is one more; removal-size.ts counts them. */
 function rowsOf(view: View, place: RemovalPlace, messages: readonly Doomed[]): Effect[] {
   const wasEdited = editTest(view, messages);
   const all: Effect[] = [];
@@ -55,6 +56,7 @@ function rowsOf(view: View, place: RemovalPlace, messages: readonly Doomed[]): E
     if (hasTrait(traits, "isResolveNotice")) all.push(effects.remove("resolveNotices", id));
     if (wasEdited(id)) all.push(...ownRows(view, "messageEdits", id, limits.message_history_entries_max));
     if (hasTrait(traits, "hasReactions")) all.push(...ownRows(view, "reactions", id, limits.reactions_per_message_max));
+    if (hasTrait(traits, "hasSubmessages")) all.push(...submessagesOfDeleted(view, id));
   }
   return all;
 }

@@ -19,7 +19,7 @@ import { notificationBotId } from "../realm/notification-bot.ts";
 import { conversationSight } from "../realm/user-sight.ts";
 import { readAtOnce } from "../user/read-rows.ts";
 import { tellOwner } from "../webhook/reports.ts";
-import { attentionOf } from "./attention.ts";
+import { attentionOf, calledBots } from "./attention.ts";
 import { policiesAfterPost } from "./automatic-policies.ts";
 import { contentTraits } from "./content.ts";
 import { directName } from "./context.ts";
@@ -27,6 +27,7 @@ import { checkDirectRecipients, checkInitiator } from "./direct-access.ts";
 import type { TopicContext } from "./machine.ts";
 import { consequencesOf } from "./post-consequences.ts";
 import { isSubscribedOrBot } from "./posting-access.ts";
+import { widgetRows } from "./submessage-rows.ts";
 import { checkWildcards } from "./wildcards.ts";
 
 export function postMessage(context: TopicContext, asked: Command<"message.post">, view: View): Outcome<TopicContext> {
@@ -59,7 +60,8 @@ function postToChannel(
   const wildcards = { rendered, channel, conversationId: context.id };
   const forbidden = checkWildcards(view, sender, wildcards) ?? checkGroupMentions(view, rendered);
   if (forbidden !== null) return forbidden;
-  const post = writeMessage(context, asked, view, sender, rendered);
+  const calledBotIds = calledBots(view, channel, rendered.mentionedUserIds);
+  const post = writeMessage(context, asked, view, sender, { rendered, calledBotIds });
   const { topic, userIds } = context;
   const { message, attention } = post;
   const posted = { message, attention, sender, channel, topic, userIds, rendered };
@@ -70,7 +72,11 @@ function postToChannel(
     ...readBefore(view, channel, asked.params.readById, post.message.id),
     // Clients know what the topic is to them before they decide whether to notify (behaviour 5.1).
     ...policies.effects,
-    effects.emit("message", messageEventBody(asked, post.message), { to: "channel", id: channel.id, also: [] }),
+    effects.emit("message", messageEventBody(asked, post.message), {
+      to: "channel",
+      id: channel.id,
+      also: calledBotIds,
+    }),
   ];
   if (context.id === null) {
     all.push(effects.put("topicNames", [channel.id, fold(context.topic)], { id: post.message.conversationId }));
@@ -134,7 +140,7 @@ function postDirectly(
   const rendered = resolveContent(asked.params.parsed, mentionResolver(view, speaker(asked, view, sender)));
   const forbidden = checkGroupMentions(view, rendered);
   if (forbidden !== null) return forbidden;
-  const post = writeMessage(context, asked, view, sender, rendered);
+  const post = writeMessage(context, asked, view, sender, { rendered, calledBotIds: [] });
   const all = [
     ...post.effects,
     effects.emit("message", messageEventBody(asked, post.message), { to: "users", ids: userIds }),
@@ -163,7 +169,7 @@ function writeMessage(
   asked: Command<"message.post">,
   view: View,
   sender: UserRecord,
-  rendered: RenderedContent,
+  { rendered, calledBotIds }: { readonly rendered: RenderedContent; readonly calledBotIds: readonly number[] },
 ): WrittenMessage {
   const conversationId = context.id ?? view.counter("recipient") + 1;
   const attention = attentionOf(view, {
@@ -173,11 +179,14 @@ function writeMessage(
     conversationId: context.id,
     channelId: context.channelId,
     userIds: context.userIds,
+    calledBotIds,
   });
+  const messageId = view.counter("message") + 1;
+  const widget = widgetRows(view, { id: messageId, senderId: sender.id, content: asked.params.content });
   // Field by field: what is spread into the middle of an object is copied slowly, and each post would pay for it.
   const { mentionedUserIds, mentionedGroupIds } = rendered;
   const message: MessageRecord = {
-    id: view.counter("message") + 1,
+    id: messageId,
     conversationId,
     senderId: sender.id,
     sentAt: view.now,
@@ -188,6 +197,7 @@ function writeMessage(
       isUnreadBySender: !asked.params.isReadBySender,
       isResolveNotice: asked.params.isResolveNotice === true,
       callsAttention: attention !== null,
+      hasSubmessages: widget.length > 0,
     }),
     mentionedUserIds,
     mentionedGroupIds,
@@ -205,6 +215,7 @@ function writeMessage(
       ...(attention === null ? [] : [effects.put("messageAttention", message.id, attention)]),
       ...(unreadByIds === undefined ? [] : [effects.put("resolveNotices", message.id, { unreadByIds })]),
       effects.put("conversationMessages", [conversationId, message.id], indexRow(message)),
+      ...widget,
     ],
     context: { id: conversationId, lastMessageId: message.id },
   };

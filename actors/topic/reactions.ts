@@ -13,7 +13,7 @@ import { policiesAfterReaction } from "./automatic-policies.ts";
 import { messageRows } from "./content.ts";
 import type { TopicContext } from "./machine.ts";
 import { placeOf } from "./message-deletion.ts";
-import { toldBeside } from "./update-events.ts";
+import { changeAudience } from "./update-events.ts";
 
 export function addReaction(context: TopicContext, asked: Command<"reaction.add">, view: View): Outcome<TopicContext> {
   const caller = callerOf(asked, view);
@@ -124,13 +124,5 @@ function reactionEvent(
     emoji_code: row.emojiCode,
     reaction_type: row.reactionType,
   };
-  const audience =
-    context.channelId === null
-      ? ({ to: "users", ids: context.userIds ?? [] } as const)
-      : ({
-          to: "channel",
-          id: context.channelId,
-          also: toldBeside(view, context.channelId, caller.id, [message.id]),
-        } as const);
-  return effects.emit("reaction", body, audience);
+  return effects.emit("reaction", body, changeAudience(view, context, caller.id, message.id));
 }

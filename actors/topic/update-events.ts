@@ -2,6 +2,7 @@
  * `update_message` events (OpenAPI, GET /events; behaviour 4.4) as rows of the log. What each viewer gets of them is built at
  * delivery (realtime/update-message-events.ts): who may not read moved messages where they are now is told that they are gone.
  */
+import type { Audience } from "../../schemas/records.ts";
 import { seconds } from "../../src/domain/presence.ts";
 import type { View } from "../../src/domain/view.ts";
 import type { MessageMove } from "../commands/messages.ts";
@@ -37,6 +38,17 @@ export function updateEvent(
 /** Who makes the change, and who follows the messages without being in the channel. */
 export function toldBeside(view: View, channelId: number, userId: number, messageIds: readonly number[]): number[] {
   return [...new Set([userId, ...onlookers(view, channelId, flagsHeld(view, messageIds))])];
+}
+
+/** Readers of one message, whoever changes something about it. */
+export function changeAudience(
+  view: View,
+  { channelId, userIds }: Pick<TopicContext, "channelId" | "userIds">,
+  userId: number,
+  messageId: number,
+): Audience {
+  if (channelId === null) return { to: "users", ids: userIds ?? [] };
+  return { to: "channel", id: channelId, also: toldBeside(view, channelId, userId, [messageId]) };
 }
 
 function updateBody({ userId, at, messageId, messageIds, content }: MessageUpdate): Record<string, unknown> {

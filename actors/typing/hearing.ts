@@ -28,6 +28,12 @@ export function listenersAmong(view: View, sender: UserRecord, candidates: Itera
   return found;
 }
 
+/** All participants, the typist's own clients included, as on the public server. */
+export function directListeners(view: View, sender: UserRecord, userIds: readonly number[]): number[] {
+  const others = listenersAmong(view, sender, userIds);
+  return userSetting(sender, "receives_typing_notifications") ? [...others, sender.id] : others;
+}
+
 /** Large channels have none, as on the public server. */
 export function channelListeners(view: View, sender: UserRecord, channelId: number): number[] {
   const subscribers = view.subscriptions.ofChannel(channelId);

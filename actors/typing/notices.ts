@@ -12,7 +12,7 @@ import { contextAt } from "../topic/context.ts";
 import { checkDirectRecipients, checkInitiator } from "../topic/direct-access.ts";
 import { isSubscribedOrBot } from "../topic/posting-access.ts";
 import { checkEditTyping, editNotice } from "./edit-notices.ts";
-import { channelListeners, checkSharing, listenersAmong } from "./hearing.ts";
+import { channelListeners, checkSharing, directListeners } from "./hearing.ts";
 import type { TypingContext } from "./machine.ts";
 
 export function startTyping(
@@ -122,7 +122,7 @@ function audienceOf(
 ): Audience {
   const ids =
     target.kind === "direct"
-      ? listenersAmong(view, sender, target.userIds)
+      ? directListeners(view, sender, target.userIds)
       : channelListeners(view, sender, target.channelId);
   return { to: "users", ids };
 }

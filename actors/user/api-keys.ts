@@ -25,14 +25,21 @@ export function addApiKey(_context: unknown, command: Command<"user.api-key.add"
   if (passwordHash !== undefined && view.row("credentials", user.id)?.passwordHash !== passwordHash) {
     return refuse.authenticationFailed();
   }
-  const own = view.apiKeysOf(user.id);
-  const inOrder = [...own.filter((key) => !key.isKept), ...own.filter((key) => key.isKept)];
-  const surplus = inOrder.slice(0, Math.max(0, own.length - limits.api_keys_per_user_max + 1));
   return done({ email: user.email, user_id: user.id }, [
     ...(login === undefined ? [] : loginEffects(view, user, login)),
-    ...surplus.map((key) => effects.remove("apiKeys", key.hash)),
-    effects.put("apiKeys", hash, newApiKey(view, user.id, hash, "login")),
+    ...furtherKey(view, user.id, hash),
   ]);
+}
+
+/** One key more; when there are very many, the oldest of those that come and go makes room. */
+export function furtherKey(view: View, userId: number, hash: string): Effect[] {
+  const own = view.apiKeysOf(userId);
+  const inOrder = [...own.filter((key) => !key.isKept), ...own.filter((key) => key.isKept)];
+  const surplus = inOrder.slice(0, Math.max(0, own.length - limits.api_keys_per_user_max + 1));
+  return [
+    ...surplus.map((key) => effects.remove("apiKeys", key.hash)),
+    effects.put("apiKeys", hash, newApiKey(view, userId, hash, "login")),
+  ];
 }
 
 /** POST /users/me/api_key/regenerate: every key that there was ends in the turn that makes the new one (behaviour 11). */

@@ -7,6 +7,7 @@ import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { refuseEmailChange } from "../../src/domain/own-account.ts";
 import { isReservedAddress } from "../../src/domain/people.ts";
+import { addressFaultTexts, addressJudge } from "../../src/domain/realm-domains.ts";
 import type { View } from "../../src/domain/view.ts";
 import { type Command, command } from "../commands.ts";
 import { callerOf, done, type Outcome } from "../decide.ts";
@@ -31,6 +32,8 @@ export function requestEmailChange(
   if (isReservedAddress(newEmail) || (holder !== undefined && holder.id !== user.id)) {
     return refuse.badRequest("Already has an account.");
   }
+  const fault = addressJudge(view)(newEmail);
+  if (fault !== null) return refuse.badRequest(addressFaultTexts[fault]);
   const earlier = requestsOf(view, user.id);
   const waitMs = waitUntilNext(
     earlier.map(([, requestedAt]) => requestedAt),

@@ -8,12 +8,14 @@ import { addAlertWords, removeAlertWords } from "./alert-words.ts";
 import { addApiKey, regenerateApiKey } from "./api-keys.ts";
 import { addAttachment, removeAttachment } from "./attachments.ts";
 import { setAvatar } from "./avatars.ts";
+import { removeBotStorage, setBotStorage } from "./bot-storage.ts";
 import { addDrafts, removeDraft, updateDraft } from "./drafts.ts";
 import { expireEmailChange, requestEmailChange } from "./email-change.ts";
 import { continueFlags, updateFlags } from "./message-flags.ts";
 import { mailMissedMessages } from "./missed-messages.ts";
 import { muteUser, unmuteUser } from "./muted-users.ts";
 import { addNavigationView, removeNavigationView, updateNavigationView } from "./navigation-views.ts";
+import { addPushToken, registerDevice, removeDevice, removePushToken } from "./push-devices.ts";
 import { deleteQueue, registerQueue } from "./queues.ts";
 import { announceRead } from "./read-announcements.ts";
 import { markAllRead, markChannelRead, markTopicRead, sweepExceptions } from "./read-state.ts";
@@ -66,6 +68,12 @@ export const userMachine = setup({
         "reminders.add": { actions: decide(addReminder) },
         "reminders.remove": { actions: decide(removeReminder) },
         "reminders.give-up": { actions: decide(giveUpReminder) },
+        "bot-storage.set": { actions: decide(setBotStorage) },
+        "bot-storage.remove": { actions: decide(removeBotStorage) },
+        "push-token.add": { actions: decide(addPushToken) },
+        "push-token.remove": { actions: decide(removePushToken) },
+        "device.register": { actions: decide(registerDevice) },
+        "device.remove": { actions: decide(removeDevice) },
         "alert-words.add": { actions: decide(addAlertWords) },
         "alert-words.remove": { actions: decide(removeAlertWords) },
         "message-flags.update": { actions: decide(updateFlags) },

@@ -58,10 +58,20 @@ export function webhookFailed(
   const parsed = parseContent(content, { linkifiers: [], translateEmoticons: false });
   const all = [
     forget(row),
+    buried(asked, row),
     ...say(view, row, { content, parsed }, {}),
     ...tellOwner(view, row.botId, row.messageId, filled(told, status)),
   ];
   return done({}, all, { fate: "dead" });
+}
+
+/** Why: the receiver's address stays where it is, with the bot. */
+function buried(asked: Command<"webhook.failed">, row: WebhookDeliveryRecord): Effect {
+  const { failure, status } = asked.params;
+  const { id, botId, messageId, trigger, createdAt } = row;
+  const error = `the receiver: ${failure}${status === 0 ? "" : `, status ${status}`}`;
+  const delivery = { kind: "webhook", id, botId, messageId, trigger, createdAt } as const;
+  return effects.bury(asked, error, { attempts: row.attempts + 1, delivery });
 }
 
 function waitFor(later: WebhookDeliveryRecord): Effect[] {

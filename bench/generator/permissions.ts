@@ -177,7 +177,7 @@ function changeUs({ groups, tops, depth }: Stage): number {
 
 /** What the store would give: strings and objects as decoding makes them. */
 function fromDisk<T extends TableName>(table: T, row: RowOf<T>): RowOf<T> {
-  return decodeRow(table, encodeRow(table, row));
+  return decodeRow(table, 1, encodeRow(table, 1, row));
 }
 
 function personRow(id: number): UserRecord {

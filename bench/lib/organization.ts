@@ -27,6 +27,7 @@ export const alarm = {
   fatal(error: unknown): never {
     throw error;
   },
+  warn: () => undefined,
 };
 
 /** Founds one in an empty folder, and does what is wanted in it. @returns the folder of its store */

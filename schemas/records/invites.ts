@@ -24,6 +24,8 @@ export interface InvitationRecord {
   readonly welcomeText: string | null;
   /** SHA-256 of the keys in its links, oldest first: more than one where a mail was sent again (S2). */
   readonly keyHashes: readonly string[];
+  /** The sequence of its expiry's timer. null: it never expires, has ended, or is of an older program. */
+  readonly timer: number | null;
 }
 
 /** The key of a reusable link, which is shown again in lists: recoverable by nature, kept apart (S2). */

@@ -66,6 +66,8 @@ export interface RealmRecord {
   readonly settings: Readonly<Record<string, unknown>>;
   /** Personal settings that new people start with, where they differ from the program's (spec 4.2). */
   readonly userDefaults: Readonly<Record<string, unknown>>;
+  /** Since when nobody is let in; null: everybody is. */
+  readonly deactivatedAt: number | null;
 }
 
 /** A named group, or (name null) the anonymous group behind a group-setting value (spec 2.2, 2.5). */

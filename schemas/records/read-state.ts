@@ -72,4 +72,6 @@ export interface MessageAttentionRecord {
   readonly alertedUserIds: readonly number[];
   /** Who had written in the topic, where it calls them. */
   readonly participantIds: readonly number[];
+  /** Generic bots that received it only because it mentioned them when it was sent. null: none, or an older row. */
+  readonly calledBotIds: readonly number[] | null;
 }

@@ -57,7 +57,23 @@ export interface DeadLetterRecord {
   readonly command: unknown;
   readonly diedAt: number;
   readonly error: string;
+  /** How often it was tried; null in rows of before. */
+  readonly attempts: number | null;
+  /** What was to be delivered; null: the command itself threw, and is what is tried again. */
+  readonly delivery: DeadDelivery | null;
 }
+
+export type DeadDelivery =
+  /** The mail itself is in `deadMails`, unless it holds a key (S2). */
+  | { readonly kind: "mail"; readonly id: number; readonly template: string; readonly to: string }
+  | {
+      readonly kind: "webhook";
+      readonly id: number;
+      readonly botId: number;
+      readonly messageId: number;
+      readonly trigger: string;
+      readonly createdAt: number;
+    };
 
 /** The kept first answer of an Idempotency-Key (D25). */
 export interface IdempotencyRecord {

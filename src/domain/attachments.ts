@@ -29,6 +29,11 @@ export function linkedAttachment(view: View, path: string): AttachmentRecord | u
   }
 }
 
+/** Whether the server makes thumbnails of a file. */
+export function hasThumbnail({ image, size }: Pick<AttachmentRecord, "image" | "size">): boolean {
+  return image !== null && size <= limits.thumbnail_source_bytes_max;
+}
+
 const unsafeInAddress = /[^\p{L}\p{M}\p{N}_.\s-]/gu;
 
 /** A name as the last part of an address: letters, digits, marks, `_`, `.` and `-`; never empty, never dots alone. */

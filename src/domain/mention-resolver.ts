@@ -1,16 +1,18 @@
 /** What a message's references mean to its sender: people, groups, channels (Markdown dialect of the public API). */
 
-import { pathIdOf, uploadsPath } from "../../schemas/files.ts";
+import { pathIdOf, thumbnailsPath, uploadsPath } from "../../schemas/files.ts";
 import { fold } from "../../schemas/fold.ts";
 import { type SystemGroupName, systemGroups } from "../../schemas/group-settings.ts";
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
-import { glanceAt, linkedAttachment } from "./attachments.ts";
+import type { AttachmentRecord, UserRecord } from "../../schemas/records.ts";
+import { animatedFormat, stillFormat } from "../../schemas/thumbnails.ts";
+import { glanceAt, hasThumbnail, linkedAttachment } from "./attachments.ts";
 import { emojiUrl } from "./emoji/custom-emoji.ts";
 import { canMentionGroup, namedGroup } from "./group-permissions.ts";
 import type { Resolver } from "./markdown/render.ts";
 import { canAccessUser } from "./people.ts";
 import { canReadChannelMessage, hasMetadataAccess } from "./permissions.ts";
+import { realmSetting } from "./realm-settings.ts";
 import { emptyTopicName, meantTopic } from "./topics.ts";
 import type { View } from "./view.ts";
 
@@ -36,15 +38,34 @@ export function mentionResolver(view: View, sender: UserRecord): Resolver {
       return emoji === undefined ? null : { name, url: emojiUrl(view, emoji.file) };
     },
     uploadedImage(path) {
-      const attachment = linkedAttachment(view, path);
-      const image = attachment?.image ?? null;
-      if (attachment === undefined || image === null) return null;
-      if (!glanceAt(view, sender, attachment, limits.attachment_messages_told_max).isVisible) return null;
-      // There are no thumbnails: the picture itself is shown.
-      return { ...image, thumbnailUrl: encodeURI(uploadsPath + pathIdOf(view.realm.id, attachment)) };
+      const attachment = previewable(view, sender, path);
+      if (attachment === null || attachment.image === null) return null;
+      const { isAnimated = false, ...image } = attachment.image;
+      return { ...image, isAnimated, shownUrl: encodeURI(shownAt(view, attachment)) };
+    },
+    uploadedVideo(path) {
+      const attachment = previewable(view, sender, path);
+      return attachment === null ? null : encodeURI(uploadsPath + pathIdOf(view.realm.id, attachment));
     },
     emptyTopicDisplayName: emptyTopicName(view),
   };
+}
+
+/** A file that the organization lets messages show, and that the author may see (S1). */
+function previewable(view: View, sender: UserRecord, path: string): AttachmentRecord | null {
+  if (!realmSetting(view, "inline_image_preview")) return null;
+  const attachment = linkedAttachment(view, path);
+  if (attachment === undefined) return null;
+  const { isVisible } = glanceAt(view, sender, attachment, limits.attachment_messages_told_max);
+  return isVisible ? attachment : null;
+}
+
+/** The thumbnail of a picture, or the picture itself where it has none. */
+function shownAt(view: View, attachment: AttachmentRecord): string {
+  const path = pathIdOf(view.realm.id, attachment);
+  if (!hasThumbnail(attachment)) return uploadsPath + path;
+  const format = attachment.image?.isAnimated === true ? animatedFormat : stillFormat;
+  return `${thumbnailsPath}${path}/${format.name}`;
 }
 
 /** By id, checked against the name if both are given; by name only when it is not ambiguous. Strangers are nobody (S1). */

@@ -5,7 +5,7 @@
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { fold } from "../../schemas/fold.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import type { ConversationRecord, UserRecord } from "../../schemas/records.ts";
 import { lookUp } from "./look-up.ts";
 import { placeOperators } from "./narrow/places.ts";
 import {
@@ -18,7 +18,9 @@ import {
 } from "./narrow/reading.ts";
 import { stateOperators } from "./narrow/states.ts";
 import { canReadMessage, hasContentAccess, isGuest } from "./permissions.ts";
-import { joinSearches, type SearchQuery } from "./search/query.ts";
+import type { SearchQuery } from "./search/query.ts";
+import { type SpendCharacters, TextSearch } from "./search/text-search.ts";
+import { ShownTexts } from "./unknown-people.ts";
 import { isTopicMuted, topicPolicies, visibilityPolicy } from "./user-topics.ts";
 import type { View } from "./view.ts";
 
@@ -52,7 +54,8 @@ export interface Narrowed {
   readonly filed: readonly (readonly string[])[];
   /** Every match is unread: nothing behind the reader's floors is. */
   readonly isUnreadOnly: boolean;
-  matches(candidate: Candidate): boolean;
+  /** @param spend is told what looking at texts costs */
+  matches(candidate: Candidate, spend?: SpendCharacters): boolean;
 }
 
 /** For a narrow that cannot be understood any more. */
@@ -77,8 +80,9 @@ export function termsOf(narrow: readonly unknown[]): Term[] {
 const operators: Readonly<Record<string, OperatorReader>> = { ...placeOperators, ...stateOperators };
 
 export function readNarrow(view: View, reader: UserRecord, given: readonly Term[]): Narrowed | Refusal {
-  const terms = followWith(view, reader, given);
-  if ("kind" in terms) return terms;
+  const followed = followWith(view, reader, given);
+  if ("kind" in followed) return followed;
+  const terms = eachOnce(followed);
   const reading = newReading(view, reader);
   const predicates: Predicate[] = [];
   for (const term of terms) {
@@ -93,14 +97,54 @@ export function readNarrow(view: View, reader: UserRecord, given: readonly Term[
   if (isInChannel && (reading.directIds !== null || reading.directsWith !== null)) {
     return refuse.badNarrow("No message can be both a channel message and direct message");
   }
+  const text = reading.searches.length === 0 ? null : new TextSearch(reading.searches);
+  const shown = new ShownTexts(view, reader);
   return {
     source: sourceOf(reading),
     includesHistory: includesHistory(reading, terms),
-    search: reading.searches.length === 0 ? null : joinSearches(reading.searches),
+    search: text?.required ?? null,
     filed: reading.filed,
     isUnreadOnly: reading.isUnreadOnly,
-    matches: (candidate) => predicates.every((predicate) => predicate(candidate)),
+    // Texts last: they cost the most.
+    matches: (candidate, spend = forNothing) =>
+      predicates.every((predicate) => predicate(candidate)) &&
+      (text === null ||
+        text.matches(candidate.message.id, shown.html(candidate.message), candidate.conversation.topic, spend)),
   };
+}
+
+const forNothing: SpendCharacters = () => undefined;
+
+/** A term that is repeated says nothing more, and costs as much again. */
+function eachOnce(terms: readonly Term[]): Term[] {
+  const byText = new Map(terms.map((term) => [JSON.stringify([term.operator, term.operand, term.negated]), term]));
+  return [...byText.values()];
+}
+
+/**
+ * Operators that are matched against every message as it is sent, for each queue that has them (behaviour 4.1). Each costs a comparison
+ * of ids or names. All others are only for narrows that are looked up, above all `search`, which reads the whole text.
+ */
+const liveOperators: ReadonlySet<string> = new Set([
+  "channel",
+  "stream",
+  "topic",
+  "subject",
+  "sender",
+  "from",
+  "is",
+  "dm",
+  "pm-with",
+  "pm_with",
+  "dm-including",
+  "group-pm-with",
+  "group_pm_with",
+]);
+
+/** Why a queue cannot have this narrow; null: it can, if `readNarrow` accepts it. */
+export function liveNarrowProblem(terms: readonly Term[]): Refusal | null {
+  const refused = terms.find(({ operator }) => !liveOperators.has(operator));
+  return refused === undefined ? null : refuse.badRequest(`Operator ${refused.operator} not supported.`);
 }
 
 function newReading(view: View, reader: UserRecord): Reading {
@@ -134,14 +178,16 @@ export function unreadOf(view: View, reader: UserRecord, narrowed: Narrowed): Na
     ...narrowed,
     includesHistory: true,
     isUnreadOnly: true,
-    matches(candidate) {
-      if (!unread.matches(candidate) || !narrowed.matches(candidate)) return false;
-      const { channelId, topic } = candidate.conversation;
-      if (channelId === null) return true;
-      if (!isInChannel) return !isTopicMuted(view, reader.id, channelId, topic);
-      return visibilityPolicy(view, reader.id, channelId, topic) !== topicPolicies.muted;
+    matches(candidate, spend) {
+      return unread.matches(candidate) && !isMuted(candidate.conversation) && narrowed.matches(candidate, spend);
     },
   };
+
+  function isMuted({ channelId, topic }: ConversationRecord): boolean {
+    if (channelId === null) return false;
+    if (!isInChannel) return isTopicMuted(view, reader.id, channelId, topic);
+    return visibilityPolicy(view, reader.id, channelId, topic) === topicPolicies.muted;
+  }
 }
 
 const conversationOperators: ReadonlySet<string> = new Set([

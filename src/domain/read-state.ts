@@ -3,6 +3,7 @@
  * nor has behind a floor; exceptions say otherwise for single messages. Leaving a channel marks what is in it as read: only
  * channels that one is in hold unread messages.
  */
+import { botTypes } from "../../schemas/bots.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import { type FloorKind, floorKinds } from "../../schemas/records/read-state.ts";
 import type {
@@ -50,10 +51,20 @@ export function isRead(view: View, message: MessageRecord, state: ReadState): bo
   return conversation === undefined || state.isRead(message, conversation);
 }
 
-/** Whether it arrived while the reader was there; direct messages always did. */
+/** Whether it arrived while the reader was there, or was sent to a bot by mentioning it; direct messages always did. */
 export function isReceived(view: View, reader: UserRecord, message: MessageRecord): boolean {
   const conversation = view.row("conversations", message.conversationId);
-  return conversation !== undefined && isReceivedIn(view, reader.id, message.id, conversation);
+  if (conversation === undefined) return false;
+  return (
+    isReceivedIn(view, reader.id, message.id, conversation) ||
+    (reader.botType === botTypes.generic && calledBotsOf(view, message).includes(reader.id))
+  );
+}
+
+/** Bots outside the channel that received a message because it mentioned them (records/read-state.ts). */
+export function calledBotsOf(view: View, { id, traits }: Pick<MessageRecord, "id" | "traits">): readonly number[] {
+  if (!hasTrait(traits, "callsAttention")) return [];
+  return view.row("messageAttention", id)?.calledBotIds ?? [];
 }
 
 function isReceivedIn(view: View, userId: number, messageId: number, conversation: ReadPlace): boolean {

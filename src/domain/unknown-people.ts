@@ -15,9 +15,39 @@ export function concealer(view: View, viewer: UserRecord): Concealer | null {
   return canAccessAllUsers(view, viewer) ? null : new Concealer(view, viewer);
 }
 
-/** What a message says to this reader: what is searched and marked is what they are shown, else whoever guesses a name learns that it is right. */
-export function renderedFor(view: View, reader: UserRecord, html: string): string {
-  return (isSpectator(reader) ? null : concealer(view, reader))?.rendered(html) ?? html;
+/**
+ * Texts of many messages as one reader is shown them, with the rights that they have now. What is searched and marked is what they
+ * are shown, else a reader who guesses a name learns that it is right (S1). Who is a stranger is looked up once for as long as
+ * nothing happens.
+ */
+export class ShownTexts {
+  readonly #view: View;
+  readonly #reader: UserRecord;
+  #position = -1;
+  #concealer: Concealer | null = null;
+
+  constructor(view: View, reader: UserRecord) {
+    this.#view = view;
+    this.#reader = reader;
+  }
+
+  html({ rendered }: { readonly rendered: string }): string {
+    return this.#current()?.rendered(rendered) ?? rendered;
+  }
+
+  /** Everything else that is told beside them. */
+  conceal<T>(value: T): T {
+    return this.#current()?.conceal(value) ?? value;
+  }
+
+  #current(): Concealer | null {
+    if (isSpectator(this.#reader)) return null;
+    if (this.#view.position !== this.#position) {
+      this.#position = this.#view.position;
+      this.#concealer = concealer(this.#view, this.#view.users.get(this.#reader.id) ?? this.#reader);
+    }
+    return this.#concealer;
+  }
 }
 
 /** As the renderer writes it (domain/markdown/resolve.ts). */
@@ -160,7 +190,11 @@ function isKeptForWriter(fields: Fields): boolean {
   return "scheduled_message_id" in fields || "reminder_id" in fields;
 }
 
-/** A message as it was typed, or a change of one. */
+/** A message as it was typed, a change of one, or a submessage. */
 function isTypedMessage(fields: Fields): boolean {
-  return fields["content_type"] === "text/x-markdown" || ("rendered_content" in fields && !isKeptForWriter(fields));
+  return (
+    "msg_type" in fields ||
+    fields["content_type"] === "text/x-markdown" ||
+    ("rendered_content" in fields && !isKeptForWriter(fields))
+  );
 }

@@ -139,15 +139,37 @@ export interface RangeOptions<T extends TableName> {
   readonly limit: number;
 }
 
+/** What changed of what a reader is shown, since it was last asked. */
+export interface StaleMessages {
+  /** Something changed that may shape any message. */
+  readonly isAllStale: boolean;
+  readonly messages: ReadonlySet<number>;
+  /** Conversations whose row changed: mostly because of a newer message, which shapes no other. */
+  readonly conversations: ReadonlySet<number>;
+}
+
+export interface MessageWatch {
+  take(): StaleMessages;
+  close(): void;
+}
+
 export interface View {
   /** The turn's time, or the clock's in a query; milliseconds, never going back (M4). */
   readonly now: number;
+  /** Up to when messages expire: behind `now` while it is not certain that the clock is right (runtime/realm-time.ts). */
+  readonly dueNow: number;
+  /** How many jumps ahead `dueNow` has made: of the clock, or of a downtime that nothing measured. */
+  readonly leaps: number;
   /** Whether nobody has asked for anything for a while: long work may go on in large pieces. */
   readonly isQuiet: boolean;
   /** Position that the next event will get. */
   readonly position: number;
+  /** Watches from now on what messages show to a reader, until it is closed. */
+  watchMessages(readerId: number): MessageWatch;
   /** The last value that was taken of a counter. */
   counter(name: CounterName): number;
+  /** How many rows a table has. */
+  count(table: TableName): number;
   readonly realm: RealmRecord;
   readonly users: UsersView;
   readonly bots: BotsView;

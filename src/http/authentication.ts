@@ -42,6 +42,7 @@ export function verifyKey(view: View, email: string, key: string): Credentials {
   const record = view.apiKey(keyHash);
   const user = record === undefined ? undefined : view.users.get(record.userId);
   if (user === undefined || !isSameAddress(user.email, email)) return refuse.invalidApiKey();
+  if (view.realm.deactivatedAt !== null) return refuse.realmDeactivated();
   // The stored text of the hash: a socket keeps it as long as it is open.
   return user.isActive ? { caller: user, keyHash: record?.hash ?? keyHash } : refuse.userDeactivated();
 }

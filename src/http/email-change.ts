@@ -20,17 +20,17 @@ const prefix = "/accounts/confirm_new_email/";
 /**
  * Sends the confirmation mail; nothing changes before the link is followed. The current address is success without a mail.
  * Not under the request's Idempotency-Key: a repeat replaces the link, within the limit of mails.
+ * @param site the organization's: where the link leads
  */
-export async function startEmailChange(call: Call, email: string): Promise<Handled> {
+export async function startEmailChange(call: Call, email: string, site: string): Promise<Handled> {
   const caller = callerOf(call);
   const newEmail = email.trim();
   if (newEmail === caller.email) return ok({});
   const refused = refuseEmailChange(call.realm.view, caller);
   if (refused !== null) return refused;
   if (!isEmailAddress(newEmail, limits.email_code_points_max)) return refuse.badRequest("Enter a valid email address.");
+  if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
   const key = newApiKey();
-  const site = originOf(call.siteUrl);
-  if (site === null) return refuse.badRequest("Invalid host");
   const link = `${site}${prefix}${key}`;
   const asked = { newEmail, keyHash: hashApiKey(key), link };
   return call.realm.dispatcher.ask(

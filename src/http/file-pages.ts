@@ -13,7 +13,7 @@ import { maySee } from "../queries/attachments.ts";
 import type { FileSlice, Performed } from "../runtime/calls.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { type ByteRange, readRange } from "./byte-range.ts";
-import { errorPage, type PageRequest, type PageRoute } from "./pages.ts";
+import { errorPage, isKnownTag, type PageRequest, type PageRoute } from "./pages.ts";
 import { type TemporaryUrls, temporaryPrefix } from "./temporary-urls.ts";
 
 /** What a browser may show: pictures, sound, moving pictures, plain text. None of them can hold a script. */
@@ -35,13 +35,12 @@ const shownTypes: Readonly<Record<string, string>> = {
   txt: "text/plain; charset=utf-8",
 };
 
-const guards: Performed["headers"] = [
+export const fileGuards: Performed["headers"] = [
   ["X-Content-Type-Options", "nosniff"],
   ["Content-Security-Policy", "default-src 'none'; img-src 'self'; media-src 'self'; frame-ancestors 'none'; sandbox"],
   ["Referrer-Policy", "no-referrer"],
   // What somebody may see changes: a client may keep the file, but asks each time.
   ["Cache-Control", "private, no-cache"],
-  ["Accept-Ranges", "bytes"],
 ];
 
 const downloadPrefix = "download/";
@@ -80,7 +79,7 @@ export function filePages(
 }
 
 /** Whoever may not see a file is answered as if it were not there. */
-async function visibleAt({ realm, viewer }: PageRequest, path: string): Promise<AttachmentRecord | undefined> {
+export async function visibleAt({ realm, viewer }: PageRequest, path: string): Promise<AttachmentRecord | undefined> {
   const reader = viewer();
   const attachment = attachmentAt(realm.view, path);
   if (attachment === undefined) return undefined;
@@ -96,8 +95,8 @@ async function answerWith(
 ): Promise<Performed> {
   const { file, size } = attachment;
   const etag = `"${file}"`;
-  const headers: Performed["headers"] = [...guards, ["ETag", etag]];
-  if (ifNoneMatch.split(",").some((tag) => tag.trim() === etag)) return { status: 304, body: "", headers };
+  const headers: Performed["headers"] = [...fileGuards, ["Accept-Ranges", "bytes"], ["ETag", etag]];
+  if (isKnownTag(ifNoneMatch, etag)) return { status: 304, body: "", headers };
   const wanted: ByteRange = ifRange === "" || ifRange === etag ? readRange(range, size) : { kind: "whole" };
   if (wanted.kind === "unsatisfiable") {
     return { status: 416, body: "", headers: [...headers, ["Content-Range", `bytes */${size}`]] };

@@ -6,6 +6,7 @@ import type { HttpResponse } from "uWebSockets.js";
 import { limits } from "../../schemas/limits.ts";
 import type { FileSlice } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
+import { StallWatch } from "./stall-watch.ts";
 
 export class FileSender {
   readonly #response: HttpResponse;
@@ -52,17 +53,19 @@ export class FileSender {
       taken = this.#offer(piece);
     });
     if (taken || this.#isOver) return;
-    const stop = this.#letGoWhenStalled();
+    const watch = new StallWatch(this.#clock, limits.download_stall_ms_max, () => {
+      if (!this.#isOver) this.#response.close();
+    });
     await new Promise<void>((resolve) => {
       this.#wake = resolve;
       this.#response.onWritable((offset) => {
-        stop.again();
+        watch.restart();
         const isTaken = this.#offer(piece.subarray(offset - before));
         if (isTaken) resolve();
         return isTaken;
       });
     });
-    stop.now();
+    watch.stop();
   }
 
   /** @returns whether the client has taken all that came before */
@@ -70,19 +73,5 @@ export class FileSender {
     const [isTaken, isDone] = this.#response.tryEnd(bytes, this.#file.length);
     if (isDone) this.#isOver = true;
     return isTaken || isDone;
-  }
-
-  #letGoWhenStalled(): { again(): void; now(): void } {
-    const letGo = () => {
-      if (!this.#isOver) this.#response.close();
-    };
-    let cancel = this.#clock.after(limits.download_stall_ms_max, letGo);
-    return {
-      again: () => {
-        cancel();
-        cancel = this.#clock.after(limits.download_stall_ms_max, letGo);
-      },
-      now: () => cancel(),
-    };
   }
 }

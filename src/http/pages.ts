@@ -27,10 +27,12 @@ export interface PageRequest {
 }
 
 export interface PageRoute {
-  /** Begins and ends with a slash. */
+  /** Begins with a slash, and ends with one where something may follow. */
   readonly prefix: string;
   /** Its pages have forms, which are sent to their own address. */
   readonly takesForms?: true;
+  /** Served for an organization that is deactivated, too. */
+  readonly servesDeactivated?: true;
   readonly serve: (request: PageRequest) => Performed | Promise<Performed>;
 }
 
@@ -54,6 +56,11 @@ export function filePage(contentType: string, body: Buffer): Performed {
     contentType,
     headers: [...guards, ["Cache-Control", "public, max-age=31536000, immutable"]],
   };
+}
+
+/** Whether the client has what the tag stands for (If-None-Match). */
+export function isKnownTag(ifNoneMatch: string, etag: string): boolean {
+  return ifNoneMatch.split(",").some((tag) => tag.trim() === etag);
 }
 
 /** Elsewhere, for now: whoever asks again asks here. */

@@ -5,6 +5,8 @@
 import { createHash } from "node:crypto";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import { registerQueue } from "../../schemas/queues.ts";
+import { getServerSettings } from "../../schemas/server.ts";
 import { isAdministrator, isGuest } from "../domain/permissions.ts";
 import { concealer } from "../domain/unknown-people.ts";
 import type {
@@ -17,10 +19,12 @@ import type {
   RawCall,
   UploadedFile,
 } from "../runtime/calls.ts";
-import { bodyOf, challenge, headersOf, type IdempotencyClaim, ok, statusOf } from "../runtime/entry.ts";
+import { bodyOf, challenge, type IdempotencyClaim, ok } from "../runtime/entry.ts";
+import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
 import { refuseWriteOnly } from "./authentication.ts";
 import { compileParameters, type ParameterReader, type ParsedParams } from "./parameters.ts";
 import { countFailedKey, personName, type RateLimits, type RateState } from "./rate-limits.ts";
+import { refused } from "./refused.ts";
 import { Router } from "./router.ts";
 
 interface Route extends Binding {
@@ -35,6 +39,7 @@ export interface PerformerOptions {
   readonly clock: { now(): number };
   /** How large a file may be that goes to disk as it comes. */
   readonly fileBytesMax: number;
+  readonly unsent: UnsentBytes;
 }
 
 /** What an operation takes as files. */
@@ -67,6 +72,7 @@ export function createPerformer(options: PerformerOptions): Performer {
     const route = match.target;
     const { refusal, headers } = admit(route, call, options);
     if (refusal !== null) return refused(refusal, headers);
+    if (mayBeLarge(route) && !hasRoomFor(call, options.unsent)) return refused(refuse.overloaded(), headers);
     const { upload } = route.endpoint;
     const submitted = call.readParams(upload !== undefined);
     if ("kind" in submitted) return refused(submitted, headers);
@@ -103,7 +109,7 @@ interface Admission {
 }
 
 /** Refused credentials; where there were none, `refused` adds it (D2). */
-const challenged: ReadonlySet<string> = new Set(["INVALID_API_KEY", "USER_DEACTIVATED"]);
+const challenged: ReadonlySet<string> = new Set(["INVALID_API_KEY", "USER_DEACTIVATED", "REALM_DEACTIVATED"]);
 
 /** Authentication, limits, role: the order in which a refusal is told. Credentials that were sent must be good. */
 function admit(route: Route, call: RawCall, options: PerformerOptions): Admission {
@@ -113,6 +119,10 @@ function admit(route: Route, call: RawCall, options: PerformerOptions): Admissio
   if (mustBeGood && !("caller" in credentials)) {
     const refusal = countFailedKey(options.rates, credentials, call.address());
     return { refusal, headers: challenged.has(refusal.code) ? [challenge] : [] };
+  }
+  // What the server is may be asked still, so that a client can say what it met.
+  if (call.realm.view.realm.deactivatedAt !== null && route.endpoint.operationId !== getServerSettings.operationId) {
+    return { refusal: refuse.realmDeactivated(), headers: [] };
   }
   if (authentication !== "none" && route.endpoint.allowsIncomingWebhooks !== true) {
     const refusal = refuseWriteOnly(credentials);
@@ -125,6 +135,17 @@ function admit(route: Route, call: RawCall, options: PerformerOptions): Admissio
   if (state === null) return { refusal: checkRole(route, call), headers: [] };
   const limited = state.retryAfterS > 0 ? refuse.rateLimitHit(state.retryAfterS) : checkRole(route, call);
   return { refusal: limited, headers: rateHeaders(state, options.clock.now()) };
+}
+
+/** Answers that can be many megabytes: readings, and the state of a new queue. */
+function mayBeLarge({ endpoint }: Route): boolean {
+  return endpoint.effectiveness === "read" || endpoint.operationId === registerQueue.operationId;
+}
+
+/** A reader that leaves its answers unread gets no more of them: it is refused before one is made. */
+function hasRoomFor({ realm, credentials, address }: RawCall, unsent: UnsentBytes): boolean {
+  if (unsent.sum === 0) return true;
+  return unsent.hasRoomFor("caller" in credentials ? personName(realm.epoch, credentials.caller.id) : address());
 }
 
 /** Before the parameters: who may not do it at all is told so, whatever else is wrong (behaviour 2). */
@@ -249,6 +270,18 @@ function performed(handled: Handled, { ignored, headers, ifNoneMatch }: Framing)
   if (handled.kind === "ok") {
     return { status: 200, body: JSON.stringify(Object.assign(bodyOf(handled), listed)), headers };
   }
+  if (handled.kind === "redirect") {
+    const to: Headers = [["Location", handled.location], privateCache];
+    return {
+      status: 302,
+      body: JSON.stringify({ result: "success", msg: "", ...listed }),
+      headers: [...headers, ...to],
+    };
+  }
+  if (handled.kind === "pieced") {
+    const end = ignored.length > 0 ? `,${JSON.stringify(listed).slice(1)}` : "}";
+    return { status: 200, body: ['{"result":"success","msg":"",', ...handled.pieces, end], headers };
+  }
   const tagged: Headers = handled.etag === undefined ? headers : [...headers, ["ETag", handled.etag], privateCache];
   // A list of ignored parameters belongs to the request, not to the content: such an answer is always given whole.
   if (ignored.length === 0 && handled.etag !== undefined && names(ifNoneMatch, handled.etag)) {
@@ -269,10 +302,4 @@ const privateCache: readonly [string, string] = ["Cache-Control", "private, no-c
 function names(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === "") return false;
   return ifNoneMatch.split(",").some((tag) => tag.trim() === "*" || tag.trim().replace(/^W\//, "") === etag);
-}
-
-/** A refusal brings the headers that its kind demands (D1, D2). */
-function refused(refusal: Refusal, headers: Headers = []): Performed {
-  const body = JSON.stringify(bodyOf(refusal));
-  return { status: statusOf(refusal), body, headers: [...headers, ...headersOf(refusal)] };
 }

@@ -1,6 +1,6 @@
 /**
  * Pictures outside the API, to anybody who has their address (as on the public server): uploaded ones under /user_avatars/,
- * /avatar/<who> as a way to somebody's, and the organization's icon. Only names of our own making are looked up, only in the
+ * /avatar/<who> as a way to somebody's, and the organization's own. Only names of our own making are looked up, only in the
  * folder of the realm that the host names.
  */
 import { refuse } from "../../schemas/errors.ts";
@@ -12,14 +12,17 @@ import { errorPage, filePage, type PageRequest, type PageRoute, redirectPage } f
 
 const contentTypes: Readonly<Record<string, string>> = { png: "image/png", gif: "image/gif", webp: "image/webp" };
 
-/** `<realm>/<file>`, `<realm>/emoji/images/<file>`. */
-const shape = /^(\d{1,15})\/(emoji\/images\/)?([0-9a-f]{32}(?:-medium|-still)?\.([a-z]{3,4}))$/;
+/** Folders of the realm's files by what stands before a file's name. */
+const folders: Readonly<Record<string, string>> = { "emoji/images/": "emoji", "realm/": "realm", "": "avatars" };
+
+/** `<realm>/<file>`, `<realm>/emoji/images/<file>`, `<realm>/realm/<file>`. */
+const shape = /^(\d{1,15})\/(emoji\/images\/|realm\/|)([0-9a-f]{32}(?:-medium|-still)?\.([a-z]{3,4}))$/;
 
 async function servePicture({ realm, rest }: PageRequest) {
-  const [, realmId, emoji, file, extension = ""] = shape.exec(rest) ?? [];
+  const [, realmId, place = "", file, extension = ""] = shape.exec(rest) ?? [];
   const contentType = lookUp(contentTypes, extension);
   if (contentType === undefined || Number(realmId) !== realm.view.realm.id) return errorPage(refuse.notFound());
-  const bytes = await realm.files.read(`${emoji === undefined ? "avatars" : "emoji"}/${file}`);
+  const bytes = await realm.files.read(`${folders[place]}/${file}`);
   return bytes === null ? errorPage(refuse.notFound()) : filePage(contentType, bytes);
 }
 

@@ -4,7 +4,7 @@
  * how many at once have bounds (S3); work is on the thread pool. Nothing but the pixels survives: no metadata, no trailing
  * bytes. The library is loaded when the first picture comes: it is tens of megabytes.
  */
-import type { Sharp, SharpOptions } from "sharp";
+import type { Metadata, Sharp, SharpOptions } from "sharp";
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { BoundedWork } from "./bounded-work.ts";
@@ -28,10 +28,16 @@ export interface Measured {
   readonly widthPx: number;
   readonly heightPx: number;
   readonly contentType: string;
+  readonly isAnimated: boolean;
 }
 
-/** PNG, JPEG, GIF, WebP: whatever else a file is, the library is not asked. */
-const imageStart = /^(?:\x89PNG\r\n|\xff\xd8\xff|GIF8[79]a|RIFF.{4}WEBP)/s;
+/** Reads the first bytes of a file, at most so many. */
+type ReadHead = (bytesMax: number) => Promise<Buffer>;
+
+/** Formats by how a file begins: of any other file, the library is not asked. */
+const stillStart = /^(?:\x89PNG\r\n|\xff\xd8\xff)/;
+/** Where the frames lie, and a WebP's size, is known only when the whole file is read. */
+const animatedStart = /^(?:GIF8[79]a|RIFF.{4}WEBP)/s;
 
 type Library = (input: Buffer, options: SharpOptions) => Sharp;
 
@@ -89,29 +95,62 @@ export class Pictures {
     });
   }
 
-  /** What a file that begins with these bytes shows; null: nothing that a client could show in a message. */
-  async measure(head: Buffer): Promise<Measured | null> {
-    if (!imageStart.test(head.subarray(0, 12).toString("latin1"))) return null;
+  /** PNG, cut to a square around the middle. */
+  realmIcon(bytes: Buffer): Promise<Buffer | Refusal> {
+    return this.#inTurn((sharp) => {
+      const size = limits.realm_icon_size_px;
+      return bounded(sharp(bytes, input).autoOrient().resize(size, size, { fit: "cover" }).png());
+    });
+  }
+
+  /** PNG, whole; a large one is made smaller. */
+  realmLogo(bytes: Buffer): Promise<Buffer | Refusal> {
+    return this.#inTurn((sharp) => {
+      const { realm_logo_width_px: width, realm_logo_height_px: height } = limits;
+      const small = sharp(bytes, input).autoOrient().resize(width, height, { fit: "inside", withoutEnlargement: true });
+      return bounded(small.png());
+    });
+  }
+
+  /** Fits a picture into the size of thumbnails: its first frame, or its first frames when it shall move. */
+  thumbnail(bytes: Buffer, isAnimated: boolean): Promise<Buffer | Refusal> {
+    return this.#inTurn(async (sharp) => {
+      if (!isAnimated) return bounded(shrunk(sharp(bytes, input).autoOrient()).webp());
+      const { width, height, pages = 1 } = await sharp(bytes, input).metadata();
+      const framesMax = Math.min(limits.thumbnail_frames_max, Math.floor(limits.picture_pixels_max / (width * height)));
+      return bounded(shrunk(sharp(bytes, { ...input, pages: Math.min(pages, framesMax) })).webp());
+    });
+  }
+
+  /** What a file shows; null: nothing that a client could show in a message. */
+  async measure(read: ReadHead): Promise<Measured | Refusal | null> {
+    const start = (await read(12)).toString("latin1");
+    const mayMove = animatedStart.test(start);
+    if (!mayMove && !stillStart.test(start)) return null;
     const measured = await this.#work.run(async () => {
       const sharp = await load();
       const options: SharpOptions = { ...input, failOn: "none" };
-      return sharp(head, options)
-        .metadata()
-        .catch(() => null);
+      const head = await read(mayMove ? limits.thumbnail_source_bytes_max : limits.upload_image_header_bytes);
+      return { metadata: await metadataOf(sharp(head, options)) };
     });
-    if (measured === null || measured.width * measured.height > limits.picture_pixels_max) return null;
-    const { width, height, autoOrient, format } = measured;
+    // Not "no picture": the row of the upload would say so for ever.
+    if (measured === null) return refuse.overloaded();
+    const { metadata } = measured;
+    if (metadata === null || metadata.width * metadata.height > limits.picture_pixels_max) return null;
+    const { width, height, autoOrient, format, pages = 1 } = metadata;
     return {
       widthPx: autoOrient?.width ?? width,
       heightPx: autoOrient?.height ?? height,
       contentType: `image/${format}`,
+      isAnimated: pages > 1 && pages <= limits.animation_frames_max,
     };
   }
 
   async #inTurn<T>(work: (sharp: Library) => Promise<T | Refusal>): Promise<T | Refusal> {
     const done = await this.#work.run(async () => {
       const sharp = await load();
-      return work(sharp).catch(refusalOf);
+      // The library throws at once where there are no bytes at all: inside a promise, whatever the work looks like.
+      return (async () => work(sharp))().catch(refusalOf);
     });
     return done ?? refuse.overloaded();
   }
@@ -120,6 +159,15 @@ export class Pictures {
 function fitted(picture: Sharp): Sharp {
   const size = limits.emoji_size_px;
   return picture.resize(size, size, { fit: "contain", background: transparent });
+}
+
+function metadataOf(picture: Sharp): Promise<Metadata | null> {
+  return picture.metadata().catch(() => null);
+}
+
+function shrunk(picture: Sharp): Sharp {
+  const { thumbnail_width_px_max: width, thumbnail_height_px_max: height } = limits;
+  return picture.resize(width, height, { fit: "inside", withoutEnlargement: true });
 }
 
 function bounded(picture: Sharp): Promise<Buffer> {

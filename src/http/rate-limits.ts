@@ -6,6 +6,7 @@
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import { boundedMap } from "../runtime/bounded-map.ts";
+import { clientNetwork } from "../runtime/client-network.ts";
 
 export interface RateRule {
   /** Tokens that come back per second. */
@@ -64,7 +65,7 @@ export class RateLimits {
     const rule = this.#rules[kind];
     if (rule === null) return null;
     const now = this.#monotonic();
-    const key = `${kind}:${who}`;
+    const key = keyOf(kind, who);
     const known = this.#buckets.get(key);
     const bucket = known ?? { tokens: rule.burst, at: now };
     if (known === undefined) this.#buckets.set(key, bucket);
@@ -84,9 +85,14 @@ export class RateLimits {
   /** What was taken in advance turned out not to count. */
   giveBack(kind: RateKind, who: string): void {
     const rule = this.#rules[kind];
-    const bucket = this.#buckets.get(`${kind}:${who}`);
+    const bucket = this.#buckets.get(keyOf(kind, who));
     if (rule !== null && bucket !== undefined) bucket.tokens = Math.min(rule.burst, bucket.tokens + 1);
   }
+}
+
+/** Only people are limited by `api`. */
+function keyOf(kind: RateKind, who: string): string {
+  return `${kind}:${kind === "api" ? who : clientNetwork(who)}`;
 }
 
 /**

@@ -15,12 +15,15 @@ import {
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { UserRecord } from "../../schemas/records.ts";
+import { isForgeable } from "../domain/foreign-page.ts";
+import type { ByteBudget } from "../runtime/byte-budget.ts";
 import type { Performed, Submitted } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
-import { bodyOf, statusOf } from "../runtime/entry.ts";
 import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
+import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
 import { authenticate } from "./authentication.ts";
+import { readBody } from "./body-reader.ts";
 import { clientName } from "./client-name.ts";
 import { Exchange } from "./exchange.ts";
 import { FileReceiver } from "./file-receiver.ts";
@@ -29,6 +32,7 @@ import { apiPrefix, type Incoming, readIncoming } from "./incoming.ts";
 import { errorPage, type PageRoute } from "./pages.ts";
 import type { Performer } from "./performer.ts";
 import { personName } from "./rate-limits.ts";
+import { refused } from "./refused.ts";
 import { type BodyAllowance, ordinaryBody, strangersBody, UploadBudget } from "./uploads.ts";
 
 export interface TlsOptions {
@@ -61,6 +65,9 @@ export interface HttpServerOptions {
   /** Who asks for a page; null: nobody, or with credentials that are no good, which count as elsewhere (D28). */
   readonly viewerOf: (realm: Realm, authorization: string, address: string) => UserRecord | null;
   readonly clock: Clock;
+  /** What clients have not taken yet of their answers, and what they sent that is not answered yet. */
+  readonly unsent: UnsentBytes;
+  readonly inFlight: ByteBudget;
   readonly reportBug: (error: unknown, what: string) => void;
 }
 
@@ -123,20 +130,26 @@ export class HttpServer {
   }
 
   #serve(response: HttpResponse, request: HttpRequest): void {
-    const exchange = new Exchange(response, this.#options.clock);
+    const exchange = new Exchange(response, this.#options);
     try {
       const incoming = readIncoming(request, this.#options.readForwarded);
       if (this.#isDraining) {
-        exchange.answer({ ...refusal(refuse.shuttingDown()), closesConnection: true }, incoming);
+        exchange.answer({ ...refused(refuse.shuttingDown()), closesConnection: true }, incoming);
         return;
       }
       this.#pending++;
       exchange.onEnd(this.#ended);
-      if (incoming.hasBody) this.#receive(exchange, response, incoming);
+      const { framingFault } = incoming;
+      // Chunks that are framed wrong are not reported: what follows them on the connection is never believed.
+      if (framingFault !== null || incoming.isChunked) exchange.endConnection();
+      if (framingFault !== null) exchange.answer(refused(refuse.badRequest(framingFault)), incoming);
+      else if (isForged(incoming))
+        exchange.answer({ ...refused(refuse.crossSite()), closesConnection: true }, incoming);
+      else if (incoming.hasBody) this.#receive(exchange, response, incoming);
       else void this.#handle(exchange, incoming, null);
     } catch (error) {
       this.#options.reportBug(error, "http");
-      exchange.answer(refusal(refuse.internalError()), null);
+      exchange.answer(refused(refuse.internalError()), null);
     }
   }
 
@@ -152,17 +165,19 @@ export class HttpServer {
   #receive(exchange: Exchange, response: HttpResponse, incoming: Incoming): void {
     const allowance = this.#allowanceOf(incoming);
     if ("kind" in allowance) {
-      exchange.answer({ ...refusal(allowance), closesConnection: true }, incoming);
+      exchange.answer({ ...refused(allowance), closesConnection: true }, incoming);
       return;
     }
+    let release: () => void = () => undefined;
     exchange.onEnd(() => {
       allowance.release();
+      release();
       this.#ended();
     });
     const { draftsIn } = allowance;
-    if (draftsIn === undefined) this.#readBody(exchange, response, incoming, allowance);
+    if (draftsIn === undefined) release = this.#readBody(exchange, response, incoming, allowance);
     else if (draftsIn.files.acceptsWrites) this.#draftFile(exchange, response, incoming, { ...allowance, draftsIn });
-    else exchange.answer({ ...refusal(refuse.storeRefusesWrites()), closesConnection: true }, incoming);
+    else exchange.answer({ ...refused(refuse.storeRefusesWrites()), closesConnection: true }, incoming);
   }
 
   /** How much may come: known before the first byte is read. Only who is known may send much. */
@@ -177,29 +192,29 @@ export class HttpServer {
     return this.#uploads.take(person, upload.bytesMax, contentLength, upload.isDrafted ? realm : undefined);
   }
 
-  /** Bytes are counted as they come: a body over the bound is never held (S3). */
+  /** @returns what is to be called when the request is over */
   #readBody(
     exchange: Exchange,
     response: HttpResponse,
     incoming: Incoming,
     { bytesMax, tooLarge }: BodyAllowance,
-  ): void {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    response.onData((chunk, isLast) => {
-      if (exchange.isOver) return;
-      size += chunk.byteLength;
-      if (size > bytesMax) {
-        chunks.length = 0;
+  ): () => void {
+    return readBody({
+      response,
+      exchange,
+      bytesMax,
+      budget: this.#options.inFlight,
+      sender: () => incoming.forwarded.address ?? exchange.address(),
+      onBody: (body) => void this.#handle(exchange, incoming, body),
+      onTooLarge: () => {
         exchange.endConnection();
         if (tooLarge === null) void this.#handle(exchange, incoming, null);
-        else exchange.answer(refusal(tooLarge), incoming);
-        return;
-      }
-      // The chunk is neutered when this returns: a copy, always. Of a view, it is cut from Node's pool; memory of its own costs 1 us.
-      chunks.push(Buffer.from(new Uint8Array(chunk)));
-      if (isLast)
-        void this.#handle(exchange, incoming, chunks.length === 1 ? (chunks[0] ?? null) : Buffer.concat(chunks));
+        else exchange.answer(refused(tooLarge), incoming);
+      },
+      onNoRoom: () => {
+        exchange.endConnection();
+        exchange.answer(refused(refuse.overloaded()), incoming);
+      },
     });
   }
 
@@ -225,9 +240,9 @@ export class HttpServer {
       bytesMax: bytesMax - limits.upload_margin_bytes,
       onDrain: flow,
       reportBug: (error) => this.#options.reportBug(error, incoming.path),
-      onRefused(refused) {
+      onRefused(refusal) {
         exchange.endConnection();
-        exchange.answer(refusal(refused), incoming);
+        exchange.answer(refused(refusal), incoming);
         close();
       },
     });
@@ -244,7 +259,7 @@ export class HttpServer {
       size += chunk.byteLength;
       if (size > bytesMax) {
         exchange.endConnection();
-        exchange.answer(refusal(tooLarge ?? refuse.bodyTooLarge(bytesMax)), incoming);
+        exchange.answer(refused(tooLarge ?? refuse.bodyTooLarge(bytesMax)), incoming);
         close();
         return;
       }
@@ -264,7 +279,7 @@ export class HttpServer {
 
   #fail(exchange: Exchange, incoming: Incoming, error: unknown): void {
     this.#options.reportBug(error, incoming.path);
-    exchange.answer(refusal(refuse.internalError()), incoming);
+    exchange.answer(refused(refuse.internalError()), incoming);
   }
 
   /** @returns when it is answered */
@@ -293,12 +308,18 @@ export class HttpServer {
   #perform(exchange: Exchange, incoming: Incoming, body: Body): Performed | Promise<Performed> {
     const { query, contentType } = incoming;
     if (incoming.path.length > limits.path_bytes_max || query.length > limits.url_query_bytes_max) {
-      return refusal(refuse.badRequest("The request line is too long"));
+      return refused(refuse.badRequest("The request line is too long"));
     }
     if (!incoming.path.startsWith(`${apiPrefix}/`)) return this.#page(exchange, incoming, body);
     const path = incoming.path.slice(apiPrefix.length);
     if (incoming.method === "OPTIONS") return this.#allowedMethods(path);
     const realm = this.#options.realmOf(incoming.host);
+    const credentials = authenticate(realm.view, incoming.authorization);
+    const address = () => incoming.forwarded.address ?? exchange.address();
+    if ("caller" in credentials) {
+      const { id } = credentials.caller;
+      exchange.belongsTo(() => personName(realm.epoch, id));
+    } else exchange.belongsTo(address);
     return this.#options.performer.perform({
       realm,
       method: incoming.method,
@@ -306,11 +327,11 @@ export class HttpServer {
       readParams: (takesFiles) =>
         body === null || Buffer.isBuffer(body) ? readForm({ query, contentType, body }, takesFiles) : body,
       hasCredentials: incoming.authorization !== "",
-      credentials: authenticate(realm.view, incoming.authorization),
+      credentials,
       client: clientName(incoming.userAgent),
       siteUrl: this.#siteUrl(incoming),
       userAgent: incoming.userAgent,
-      address: () => incoming.forwarded.address ?? exchange.address(),
+      address,
       idempotencyKey: incoming.idempotencyKey,
       ifNoneMatch: incoming.method === "GET" ? incoming.ifNoneMatch : "",
       onAbort: (callback) => exchange.onAbort(callback),
@@ -337,6 +358,8 @@ export class HttpServer {
     }
     const address = () => incoming.forwarded.address ?? exchange.address();
     const realm = this.#options.realmOf(incoming.host);
+    const isClosed = realm.view.realm.deactivatedAt !== null && route.servesDeactivated !== true;
+    if (isClosed) return errorPage(refuse.realmDeactivated());
     return route.serve({
       realm,
       rest: path.slice(route.prefix.length),
@@ -354,7 +377,7 @@ export class HttpServer {
   /** OPTIONS, for browsers' preflights and for the curious. */
   #allowedMethods(path: string): Performed {
     const methods = this.#options.performer.methodsOf(path);
-    if (methods === null) return refusal(refuse.notFound());
+    if (methods === null) return refused(refuse.notFound());
     const allowed = methods.join(", ");
     return {
       status: 204,
@@ -369,6 +392,7 @@ export class HttpServer {
   }
 }
 
-function refusal(refused: Refusal): Performed {
-  return { status: statusOf(refused), body: JSON.stringify(bodyOf(refused)), headers: [] };
+/** A change with credentials that a page elsewhere made a browser send. */
+function isForged(incoming: Incoming): boolean {
+  return incoming.authorization !== "" && !/^(?:GET|HEAD|OPTIONS)$/.test(incoming.method) && isForgeable(incoming);
 }

@@ -81,7 +81,10 @@ function sourcesOf(view: View, message: MessageRecord, options: MessageOptions):
   const channel = view.channels.get(conversation?.channelId ?? 0);
   const sender = view.users.get(message.senderId);
   if (conversation === undefined || channel === undefined || sender === undefined) return null;
-  if (isChanged(message, conversation) || hasTrait(message.traits, "hasReactions")) return null;
+  const { traits } = message;
+  if (isChanged(message, conversation) || hasTrait(traits, "hasReactions") || hasTrait(traits, "hasSubmessages")) {
+    return null;
+  }
   // The conversation's row is another one with every post: of it only the topic is shown.
   return { topic: conversation.topic, channel, sender, realm: view.realm, linkifiers: view.linkifiers, options };
 }

@@ -212,6 +212,15 @@ function historyEntry(view: View, change: Change, allowsEmptyTopic: boolean): Re
   };
 }
 
+/** How a message was after one change. */
+export interface MessageSnapshot {
+  readonly [field: string]: unknown;
+  readonly rendered_content: string;
+  /** Only where the content changed. */
+  readonly prev_rendered_content?: string;
+  readonly content_html_diff?: string;
+}
+
 /** GET /messages/{id}/history, for one reader: how the message was after each change, oldest first, beginning with what was sent. */
 export function messageHistory(
   view: View,
@@ -219,11 +228,11 @@ export function messageHistory(
   conversation: ConversationRecord,
   allowsEmptyTopic: boolean,
   hidden: HiddenChannels,
-): Record<string, unknown>[] {
+): MessageSnapshot[] {
   let { content, rendered } = message;
   let { topic } = conversation;
   const name = (text: string) => (conversation.userIds === null ? shownTopic(view, text, allowsEmptyTopic) : "");
-  const snapshots: Record<string, unknown>[] = [];
+  const snapshots: MessageSnapshot[] = [];
   for (const change of told(newestOf(changesOf(view, message, conversation)), hidden)) {
     if (isShown(view, change)) {
       snapshots.push({

@@ -30,6 +30,7 @@ import {
   messageStream,
   SearchStreams,
 } from "./search-streams.ts";
+import type { WalkedWord } from "./searched-words.ts";
 
 export type PlanKind = "dense" | "sparse";
 
@@ -48,6 +49,8 @@ const patience_min = 500;
 export interface Walker {
   readonly reader: UserRecord;
   readonly narrowed: Narrowed;
+  /** Words that every match has. */
+  readonly words: readonly WalkedWord[];
   readonly step: Step;
   readonly spend: Spend;
 }
@@ -56,7 +59,7 @@ export function planOf(view: View, walker: Walker, kind: PlanKind): Plan {
   const { reader, narrowed, step } = walker;
   const search = new SearchStreams(view, step);
   const filed = narrowed.filed.map((terms) => search.filed(terms));
-  const words = narrowed.search?.words.flatMap((word) => search.word(word) ?? []) ?? [];
+  const words = walker.words.map((word) => search.word(word));
   const place = placeOf(view, reader, narrowed, step, kind);
   const unread = narrowed.isUnreadOnly ? [unreadStream(view, walker, kind)] : [];
   const streams = [...place.streams, ...unread, ...filed, ...words];

@@ -1,14 +1,9 @@
-/** A message as one reader is shown it: with their flags, its sender as they know them, and what they searched for marked. */
+/** A message as one reader is shown it: with their flags, and its sender as they know them. */
 import type { MessageRecord, UserRecord } from "../../schemas/records.ts";
-import { escapeAttribute } from "../domain/markdown/escape.ts";
 import { flagsOf } from "../domain/message-flags.ts";
 import { avatarForSpectator, canAccessUser, unknownUserBody, userBody } from "../domain/people.ts";
 import { canAccessAllUsers } from "../domain/permissions.ts";
-import { highlight } from "../domain/search/highlight.ts";
-import type { SearchQuery } from "../domain/search/query.ts";
 import { isSpectator } from "../domain/spectator.ts";
-import { shownTopic } from "../domain/topics.ts";
-import { renderedFor } from "../domain/unknown-people.ts";
 import type { View } from "../domain/view.ts";
 import { hiddenOrigins } from "./message-history.ts";
 import { type MessageOptions, messageBody } from "./messages.ts";
@@ -43,26 +38,4 @@ export function senderFor(view: View, reader: UserRecord, senderId: number): Rea
   if (sender !== undefined && canAccessUser(view, reader, sender)) return asItIs;
   const unknown = unknownUserBody(senderId);
   return { sender_full_name: unknown.full_name, sender_email: unknown.email, avatar_url: unknown.avatar_url };
-}
-
-export interface MatchFields {
-  readonly match_content: string;
-  /** The topic as HTML. */
-  readonly match_subject: string;
-}
-
-/** What was searched for, marked; null: nothing was (behaviour 2.9). */
-export function matchFields(
-  view: View,
-  reader: UserRecord,
-  message: MessageRecord,
-  search: SearchQuery | null,
-  allowsEmptyTopic: boolean,
-): MatchFields {
-  const conversation = view.row("conversations", message.conversationId);
-  const isDirect = conversation === undefined || conversation.userIds !== null;
-  const subject = escapeAttribute(isDirect ? "" : shownTopic(view, conversation.topic, allowsEmptyTopic));
-  if (search === null) return { match_content: message.rendered, match_subject: subject };
-  const content = renderedFor(view, reader, message.rendered);
-  return { match_content: highlight(search, content), match_subject: highlight(search, subject) };
 }

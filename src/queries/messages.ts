@@ -2,6 +2,7 @@
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
+import type { ExtraType } from "../domain/emoji/extra-type.ts";
 import { renderTopicLinks } from "../domain/markdown/render.ts";
 import { apiEmail, avatarUrl } from "../domain/people.ts";
 import { seconds } from "../domain/presence.ts";
@@ -9,12 +10,15 @@ import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 import { changeFields, type HiddenChannels } from "./message-history.ts";
 import { reactionBodies } from "./reactions.ts";
+import { submessageBodies } from "./submessages.ts";
 
 /** What shapes a message for a client. Two clients with equal options get equal bytes. */
 export interface MessageOptions {
   readonly applyMarkdown: boolean;
   readonly clientGravatar: boolean;
   readonly allowEmptyTopicName: boolean;
+  /** What the client calls the extra emoji's type in reactions. */
+  readonly extraEmojiType: ExtraType;
 }
 
 /**
@@ -52,8 +56,8 @@ export function messageIn(
     timestamp: seconds(message.sentAt),
     client: message.client,
     is_me_message: hasTrait(message.traits, "isMe"),
-    reactions: reactionBodies(view, message),
-    submessages: [],
+    reactions: reactionBodies(view, message, options.extraEmojiType),
+    submessages: submessageBodies(view, message),
     sender_full_name: sender.fullName,
     sender_email: apiEmail(sender),
     sender_realm_str: view.realm.label,

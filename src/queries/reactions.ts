@@ -2,6 +2,8 @@
 import { limits } from "../../schemas/limits.ts";
 import { hasTrait } from "../../schemas/message-traits.ts";
 import type { MessageRecord } from "../../schemas/records.ts";
+import { reactionTypes } from "../../schemas/status.ts";
+import { type ExtraType, shownType } from "../domain/emoji/extra-type.ts";
 import type { View } from "../domain/view.ts";
 
 export interface ReactionBody {
@@ -11,15 +13,27 @@ export interface ReactionBody {
   readonly user_id: number;
 }
 
-/** Costs nothing where there are none: the message's row says so. */
-export function reactionBodies(view: View, message: MessageRecord): readonly ReactionBody[] {
-  if (!hasTrait(message.traits, "hasReactions")) return [];
-  const range = { start: [message.id], end: [message.id + 1], limit: limits.reactions_per_message_max };
-  const rows = view.rows("reactions", range).sort((a, b) => a.row.position - b.row.position);
+/**
+ * Costs nothing where there are none: the message's row says so.
+ * @param extraType what the reader's client calls the extra emoji's type (D22)
+ */
+export function reactionBodies(view: View, message: MessageRecord, extraType: ExtraType): readonly ReactionBody[] {
+  const rows = reactionRows(view, message).sort((a, b) => a.row.position - b.row.position);
   return rows.map(({ key, row }) => ({
     emoji_name: row.emojiName,
     emoji_code: row.emojiCode,
-    reaction_type: row.reactionType,
+    reaction_type: shownType(row.reactionType, extraType),
     user_id: key[1],
   }));
+}
+
+/** Whether clients are shown the message's reactions differently. */
+export function hasExtraReaction(view: View, message: MessageRecord): boolean {
+  return reactionRows(view, message).some(({ row }) => row.reactionType === reactionTypes.extra);
+}
+
+function reactionRows(view: View, message: MessageRecord) {
+  if (!hasTrait(message.traits, "hasReactions")) return [];
+  const range = { start: [message.id], end: [message.id + 1], limit: limits.reactions_per_message_max };
+  return view.rows("reactions", range);
 }

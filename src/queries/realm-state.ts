@@ -12,10 +12,13 @@ import { limits } from "../../schemas/limits.ts";
 import { externalAccounts } from "../../schemas/profile-fields.ts";
 import { publishedAs, realmSettingRows } from "../../schemas/realm-settings.ts";
 import { botDomain } from "../domain/bots.ts";
+import { emojiData } from "../domain/emoji/emoji-data.ts";
 import { shownGroupValue } from "../domain/group-values.ts";
 import { realmGroupId } from "../domain/permissions.ts";
 import { seconds } from "../domain/presence.ts";
+import { realmPictureFields } from "../domain/realm-pictures.ts";
 import { realmSetting, settingValueOf } from "../domain/realm-settings.ts";
+import type { View } from "../domain/view.ts";
 import { olderPolicies } from "./older-policies.ts";
 import { realmUrls } from "./server-settings.ts";
 import { jitsiServerUrl, serverState } from "./server-state.ts";
@@ -66,31 +69,37 @@ const publishedLimits = {
   max_message_length: limits.message_code_points_max,
   max_reminder_note_length: limits.reminder_note_code_points_max,
   max_avatar_file_size_mib: limits.avatar_bytes_max / (1024 * 1024),
+  max_icon_file_size_mib: limits.realm_picture_bytes_max / (1024 * 1024),
+  max_logo_file_size_mib: limits.realm_picture_bytes_max / (1024 * 1024),
   server_presence_ping_interval_seconds: limits.presence_ping_interval_s,
   server_presence_offline_threshold_seconds: limits.presence_offline_threshold_s,
   server_typing_started_expiry_period_milliseconds: limits.typing_started_expiry_ms,
   server_typing_stopped_wait_period_milliseconds: limits.typing_stopped_wait_ms,
   server_typing_started_wait_period_milliseconds: limits.typing_started_wait_ms,
   event_queue_longpoll_timeout_seconds: Math.ceil(limits.heartbeat_ms_max / 1000) + 40,
-  server_generation: 0,
   server_supported_permission_settings: supportedPermissions(),
 } as const;
 
-export const realmState: Section = (view, _user, { siteUrl, webPublicStreamsEnabled, uploads }) => ({
+function realmPictures(view: View): Readonly<Record<string, string>> {
+  const fields = (["icon", "logo", "night_logo"] as const).map((name) =>
+    realmPictureFields(view, name, view.row("realmPictures", name)),
+  );
+  const named = Object.entries(Object.assign({}, ...fields) as Readonly<Record<string, string>>);
+  return Object.fromEntries(named.map(([name, value]) => [`realm_${name}`, value]));
+}
+
+export const realmState: Section = (view, _user, { siteUrl, webPublicStreamsEnabled, uploads, startedAt }) => ({
   max_file_upload_size_mib: uploads.maxFileMib,
   realm_upload_quota_mib: uploads.quotaMib,
   ...realmUrls(view, siteUrl),
+  server_emoji_data_url: `${siteUrl}${emojiData().path}`,
   realm_bot_domain: botDomain(siteUrl),
   realm_default_external_accounts: externalAccounts,
   realm_is_zephyr_mirror_realm: false,
-  realm_icon_url: `${siteUrl}/avatar/realm-icon`,
-  realm_icon_source: "G",
-  realm_logo_url: `${siteUrl}/avatar/realm-icon`,
-  realm_logo_source: "D",
-  realm_night_logo_url: `${siteUrl}/avatar/realm-icon`,
-  realm_night_logo_source: "D",
+  ...realmPictures(view),
   jitsi_server_url: realmSetting(view, "jitsi_server_url") ?? jitsiServerUrl,
   server_web_public_streams_enabled: webPublicStreamsEnabled,
+  server_generation: seconds(startedAt),
   realm_mandatory_topics: realmSetting(view, "topics_policy") === "disable_empty_topic",
   realm_allow_edit_history: realmSetting(view, "message_edit_history_visibility_policy") !== "none",
   password_min_length: limits.password_code_points_min,

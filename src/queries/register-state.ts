@@ -30,6 +30,7 @@ import { navigationViewsState } from "./navigation-views.ts";
 import { playgroundsState } from "./playgrounds.ts";
 import { presenceState } from "./presence.ts";
 import { profileFieldsState } from "./profile-fields.ts";
+import { realmDomainsState } from "./realm-domains.ts";
 import { realmState } from "./realm-state.ts";
 import { remindersState } from "./reminders.ts";
 import { savedSnippetsState } from "./saved-snippets.ts";
@@ -185,7 +186,7 @@ const sections: Readonly<Record<string, Section>> = {
   giphy: nothing({ giphy_api_key: "" }),
   onboarding_steps: nothing({ onboarding_steps: [], navigation_tour_video_url: null }),
   push_device: nothing({ push_devices: {} }),
-  realm_domains: nothing({ realm_domains: [] }),
+  realm_domains: realmDomainsState,
   realm_emoji: realmEmojiState,
   realm_filters: nothing({ realm_filters: [] }),
   realm_linkifiers: linkifiersState,

@@ -6,11 +6,12 @@ import { limits } from "../../schemas/limits.ts";
 import { searchPendingKinds } from "../../schemas/records/search.ts";
 import type { SearchStateRecord } from "../../schemas/records.ts";
 import type { Seen } from "../domain/read-state.ts";
-import { foldText, indexed, wordsOf } from "../domain/search/words.ts";
+import { indexed } from "../domain/search/words.ts";
 import type { View } from "../domain/view.ts";
 import { decodeIds } from "../store/posting-lists.ts";
 import { searchStateKey, stateOf } from "../store/search-index.ts";
 import { type IdStream, KeyStream, ListStream, type Step, unionOf } from "./id-streams.ts";
+import type { WalkedWord } from "./searched-words.ts";
 
 /** The index as it is now, for one pass of a walk. */
 export class SearchStreams {
@@ -30,14 +31,12 @@ export class SearchStreams {
     return unionOf(this.#step, [...this.#postings(terms), ...this.#unfiled()]);
   }
 
-  /**
-   * Messages with the word in their content, or in the name of their topic.
-   * @returns null: too many topics have it; every message has to be looked at
-   */
-  word(word: string): IdStream | null {
-    const conversations = this.#topicsWith(word);
-    if (conversations === null) return null;
-    const topics = conversations.map((id) => conversationStream(this.#view, this.#step, id));
+  /** Messages with the word in their content, or in the name of their topic. */
+  word({ word, topicIds, topicsUpTo }: WalkedWord): IdStream {
+    const limit = limits.search_topics_merged_max;
+    const since = this.#view.keys("conversations", { start: topicsUpTo + 1, limit: limit + 1 });
+    if (since.length > limit) return messageStream(this.#view, this.#step, 0);
+    const topics = [...topicIds, ...since].map((id) => conversationStream(this.#view, this.#step, id));
     return unionOf(this.#step, [...this.#postings([indexed(word)]), ...topics, ...this.#unfiled()]);
   }
 
@@ -66,23 +65,6 @@ export class SearchStreams {
       this.#changed = keys.length > most ? "many" : keys.map(([, id]) => id);
     }
     return this.#changed;
-  }
-
-  /** Conversations whose topic has the word now. */
-  #topicsWith(word: string): number[] | null {
-    const view = this.#view;
-    const limit = limits.search_topics_merged_max;
-    const named = indexed(word);
-    const range = { start: [named], end: [named, Number.MAX_VALUE], limit: limit + 1 };
-    const filed = view.keys("searchTopics", range).map(([, id]) => id);
-    const kind = searchPendingKinds.topic;
-    const renamed = view.keys("searchPending", { start: [kind], end: [kind + 1], limit }).map(([, id]) => id);
-    const fresh = view.keys("conversations", { start: this.#state.topicsUpTo + 1, limit: limit + 1 });
-    if (filed.length > limit || fresh.length > limit || renamed.length === limit) return null;
-    return [...new Set([...filed, ...renamed, ...fresh])].filter((id) => {
-      const topic = view.row("conversations", id)?.topic ?? "";
-      return topic !== "" && wordsOf(foldText(topic)).includes(word);
-    });
   }
 }
 

@@ -1,5 +1,6 @@
 /** GET /server_settings (behaviour 11) and the addresses of a realm. */
 import { featureLevel, serverVersion } from "../../schemas/server.ts";
+import { realmPictureUrl } from "../domain/realm-pictures.ts";
 import { realmSetting } from "../domain/realm-settings.ts";
 import type { View } from "../domain/view.ts";
 
@@ -8,7 +9,6 @@ export function realmUrls(view: View, siteUrl: string) {
   return {
     realm_url: siteUrl,
     realm_uri: siteUrl,
-    realm_icon: `${siteUrl}/avatar/realm-icon`,
     realm_name: view.realm.name,
   };
 }
@@ -25,6 +25,7 @@ export function serverSettings(view: View, siteUrl: string) {
     email_auth_enabled: true,
     require_email_format_usernames: true,
     ...realmUrls(view, siteUrl),
+    realm_icon: siteUrl + realmPictureUrl(view, "icon"),
     realm_description: realmSetting(view, "description"),
     realm_web_public_access_enabled: realmSetting(view, "enable_spectator_access"),
   };

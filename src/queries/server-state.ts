@@ -4,6 +4,7 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import { gifRatings, videoChatProviders } from "../../schemas/realm-settings.ts";
+import { animatedFormat, stillFormat } from "../../schemas/thumbnails.ts";
 
 /** Base of video calls where the organization has no server of its own; clients make the calls, this server none. */
 export const jitsiServerUrl = "https://meet.jit.si";
@@ -24,21 +25,17 @@ export const serverState = {
   server_name_changes_disabled: false,
   server_avatar_changes_disabled: false,
 
-  // No plans, no push service, no previews, no digests, no summaries.
+  // No plans, no push service, no previews of pages elsewhere, no digests, no summaries.
   realm_plan_type: 1,
   zulip_plan_is_not_limited: true,
   upgrade_text_for_wide_organization_logo: "",
   realm_push_notifications_enabled: false,
   realm_push_notifications_enabled_end_timestamp: null,
-  server_inline_image_preview: false,
+  server_inline_image_preview: true,
   server_inline_url_embed_preview: false,
-  server_thumbnail_formats: [],
+  server_thumbnail_formats: [animatedFormat, stillFormat],
   server_can_summarize_topics: false,
   settings_send_digest_emails: false,
   server_min_deactivated_realm_deletion_days: null,
   server_max_deactivated_realm_deletion_days: null,
-
-  // Icon and logo are made by the server.
-  max_icon_file_size_mib: 0,
-  max_logo_file_size_mib: 0,
 } as const;

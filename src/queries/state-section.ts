@@ -1,5 +1,6 @@
 /** What a section of POST /register's state is: a function of the view, for one person and one request. */
 import type { UserRecord } from "../../schemas/records.ts";
+import type { ExtraType } from "../domain/emoji/extra-type.ts";
 import type { View } from "../domain/view.ts";
 import type { PresenceSource } from "./presence.ts";
 import type { SubscriberLists } from "./subscriptions.ts";
@@ -30,11 +31,15 @@ export interface StateRequest {
   readonly includesDeactivatedGroups: boolean;
   /** Whether archived channels exist for the client (capability `archived_channels`). */
   readonly showsArchived: boolean;
+  /** What the client calls the extra emoji's type (D22). */
+  readonly extraEmojiType: ExtraType;
   readonly siteUrl: string;
   readonly limitsPresence: boolean;
   /** Server switch of spec 4.3 (D6). */
   readonly webPublicStreamsEnabled: boolean;
   readonly uploads: UploadBounds;
+  /** When this process began to serve; milliseconds. */
+  readonly startedAt: number;
   readonly presences: PresenceSource;
 }
 

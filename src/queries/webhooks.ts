@@ -10,6 +10,7 @@ import type {
   UserRecord,
   WebhookDeliveryRecord,
 } from "../../schemas/records.ts";
+import { reactionTypes } from "../../schemas/status.ts";
 import { type WebhookFailure, type WebhookRequest, webhookTriggers } from "../../schemas/webhooks.ts";
 import { botAddress, botDomain } from "../domain/bots.ts";
 import { canReadMessage } from "../domain/permissions.ts";
@@ -45,7 +46,12 @@ interface Called {
   readonly trigger: string;
 }
 
-const shape: MessageOptions = { applyMarkdown: false, clientGravatar: false, allowEmptyTopicName: true };
+const shape: MessageOptions = {
+  applyMarkdown: false,
+  clientGravatar: false,
+  allowEmptyTopicName: true,
+  extraEmojiType: reactionTypes.extra,
+};
 
 /** The message object without flags (spec 6), as the bot may be shown it. */
 function messageFor(view: View, { bot, message, conversation }: Called): Readonly<Record<string, unknown>> {

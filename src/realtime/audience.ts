@@ -34,7 +34,7 @@ export function wasAddressed(view: View, record: EventRecord, user: UserRecord, 
 }
 
 /** Events of what becomes of messages: they concern whoever received one, also when they have left since (behaviour 7). */
-export const changeTypes: ReadonlySet<string> = new Set(["delete_message", "update_message", "reaction"]);
+export const changeTypes: ReadonlySet<string> = new Set(["delete_message", "update_message", "reaction", "submessage"]);
 
 /**
  * Whether a person has left a public channel with one of the messages that are deleted or changed now: a copy that must follow

@@ -2,6 +2,7 @@
  * Events as restricted guests get them: without names and addresses of people whom they may not know (S1). Everybody else's
  * encodings are shared as before; a guest's message is shared with guests to whom the same people in it are strangers.
  */
+import { hasTrait } from "../../schemas/message-traits.ts";
 import type { EventRecord, UserRecord } from "../../schemas/records.ts";
 import { canAccessAllUsers } from "../domain/permissions.ts";
 import { concealer, renderedMentions } from "../domain/unknown-people.ts";
@@ -28,6 +29,8 @@ function sharedWith(view: View, record: EventRecord, viewer: UserRecord, queue: 
   const row = record.type === "message" ? view.row("messages", record.body["message_id"] as number) : undefined;
   const isDirect = row === undefined || view.row("conversations", row.conversationId)?.channelId === null;
   if (row === undefined || isDirect || !queue.options.applyMarkdown) return `guest ${viewer.id}`;
+  // Options of a poll may name more people than its message.
+  if (hasTrait(row.traits, "hasSubmessages")) return `guest ${viewer.id}`;
   const hidden = concealer(view, viewer);
   const people = new Set([row.senderId, ...renderedMentions(row.rendered)]);
   return [...people].filter((id) => hidden?.isStranger(id)).join(",");

@@ -2,7 +2,7 @@
  * From a row of the event log to the objects that clients know (OpenAPI, /events). Rows refer to what they are about; what is
  * sent is built from the current rows, so that a replay shows what is there now (architecture, Event log).
  */
-import type { EventRecord, UserRecord } from "../../schemas/records.ts";
+import type { EventRecord, MessageRecord, UserRecord } from "../../schemas/records.ts";
 import { attachmentBody } from "../domain/attachments.ts";
 import { flagsOf } from "../domain/message-flags.ts";
 import { apiEmail, canAccessUser } from "../domain/people.ts";
@@ -24,19 +24,31 @@ import { hiddenOrigins } from "../queries/message-history.ts";
 import { senderFor } from "../queries/message-views.ts";
 import { messageBody } from "../queries/messages.ts";
 import { playgroundBodies } from "../queries/playgrounds.ts";
+import { hasExtraReaction } from "../queries/reactions.ts";
 import { mutedTopics } from "../queries/user-topics.ts";
 import { wasSubscribedAt } from "./audience.ts";
 import { realmBot } from "./bot-events.ts";
 import { stream, subscription } from "./channel-events.ts";
 import { concealing } from "./concealed-events.ts";
-import { type EventBody, type EventKind, plain } from "./event-kind.ts";
+import { type EventBody, type EventKind, extraTypeIn, plain, withShownType } from "./event-kind.ts";
 import { messageFlags } from "./flag-events.ts";
 import { linkifiers } from "./linkifier-events.ts";
 import type { LiveQueue } from "./queue.ts";
 import { realmUser } from "./realm-user-events.ts";
 import { typing, typingEditMessage } from "./typing-events.ts";
-import { reaction, updateMessage } from "./update-message-events.ts";
+import { reaction, submessage, updateMessage } from "./update-message-events.ts";
 import { userGroup } from "./user-group-events.ts";
+
+/**
+ * A queue with `all_public_streams` gets messages that its owner does not receive: they have no flags (OpenAPI, message event). A
+ * message that its owner received and that has moved out of sight since keeps its flags: without `read` it would count as unread.
+ */
+function eventFlags(view: View, record: EventRecord, user: UserRecord, row: MessageRecord): readonly string[] {
+  const flags = flagsOf(view, user, row);
+  const { audience, position } = record;
+  if (!flags.includes("historical") || audience.to !== "channel" || audience.also.includes(user.id)) return flags;
+  return wasSubscribedAt(view, user.id, audience.id, position) ? flags : [];
+}
 
 const message: EventKind = {
   key(view, record, user, queue) {
@@ -45,7 +57,8 @@ const message: EventKind = {
     const echo = record.body["queue_id"] === queue.id ? `:${queue.id}` : "";
     const stranger = Object.keys(senderFor(view, user, row.senderId)).length > 0 ? ":stranger" : "";
     const hidden = [...hiddenOrigins(view, user, row)].join(",");
-    return `${queue.variant}:${flagsOf(view, user, row).join(",")}${stranger}${echo}:${hidden}`;
+    const extra = hasExtraReaction(view, row) ? queue.extraEmojiType : "";
+    return `${queue.variant}:${eventFlags(view, record, user, row).join(",")}${stranger}${echo}:${hidden}:${extra}`;
   },
   build(view, record, user, queue) {
     const row = view.row("messages", record.body["message_id"] as number);
@@ -54,11 +67,12 @@ const message: EventKind = {
       applyMarkdown: queue.options.applyMarkdown,
       clientGravatar: queue.options.clientGravatar,
       allowEmptyTopicName: queue.can("empty_topic_name"),
+      extraEmojiType: queue.extraEmojiType,
     };
     const body = messageBody(view, row, options, hiddenOrigins(view, user, row));
     if (body === undefined) return [];
     const shown = { ...body, ...senderFor(view, user, row.senderId) };
-    const event = { type: "message", message: shown, flags: flagsOf(view, user, row) };
+    const event = { type: "message", message: shown, flags: eventFlags(view, record, user, row) };
     const isEcho = record.body["queue_id"] === queue.id;
     return [isEcho ? { ...event, local_message_id: record.body["local_id"] } : event];
   },
@@ -172,17 +186,20 @@ const presence: EventKind = {
 
 /** Told to whoever may know the person (behaviour 2.12); with `user_ids`, to a guest who knows them from now on. */
 const userStatus: EventKind = {
-  key(view, record, viewer) {
-    if ("user_ids" in record.body) return String(viewer.id);
+  key(view, record, viewer, queue) {
+    if ("user_ids" in record.body) return `${viewer.id}:${queue.extraEmojiType}`;
     const person = view.users.get(record.body["user_id"] as number);
-    return person !== undefined && canAccessUser(view, viewer, person) ? "" : null;
+    return person !== undefined && canAccessUser(view, viewer, person) ? extraTypeIn(record, queue) : null;
   },
   build(view, record, viewer, queue) {
-    if (!("user_ids" in record.body)) return plain.build(view, record, viewer, queue);
+    if (!("user_ids" in record.body)) return [{ type: "user_status", ...withShownType(record, queue) }];
     return (record.body["user_ids"] as readonly number[])
       .flatMap((id) => view.users.get(id) ?? [])
       .filter((person) => canAccessUser(view, viewer, person))
-      .map((person) => ({ user_id: person.id, ...statusBody(person, view.row("statuses", person.id)) }))
+      .map((person) => ({
+        user_id: person.id,
+        ...statusBody(person, view.row("statuses", person.id), queue.extraEmojiType),
+      }))
       .filter((status) => Object.keys(status).length > 1)
       .map((status) => ({ type: "user_status", ...status }));
   },
@@ -234,6 +251,7 @@ const kinds: Readonly<Record<string, EventKind>> = {
   delete_message: deleteMessage,
   update_message: updateMessage,
   reaction,
+  submessage,
   stream,
   subscription,
   realm_user: realmUser,

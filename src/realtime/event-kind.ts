@@ -1,5 +1,7 @@
 /** What turns a row of the event log into the objects that a queue gets; and the kind for bodies that need no turning. */
 import type { EventRecord, UserRecord } from "../../schemas/records.ts";
+import { reactionTypes } from "../../schemas/status.ts";
+import { shownType } from "../domain/emoji/extra-type.ts";
 import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 import type { LiveQueue } from "./queue.ts";
@@ -25,3 +27,14 @@ export const plain: EventKind = {
     return [{ type: record.type, ...record.body, topic: shownTopic(view, "", queue.can("empty_topic_name")) }];
   },
 };
+
+/** Part of a key: queues whose clients have different names for the type of an event's emoji (D22) get different bytes. */
+export function extraTypeIn(record: EventRecord, queue: LiveQueue): string {
+  return record.body["reaction_type"] === reactionTypes.extra ? queue.extraEmojiType : "";
+}
+
+/** The body with the type of its emoji as the queue's client knows it. */
+export function withShownType({ body }: EventRecord, queue: LiveQueue): EventRecord["body"] {
+  const stored = body["reaction_type"];
+  return typeof stored === "string" ? { ...body, reaction_type: shownType(stored, queue.extraEmojiType) } : body;
+}

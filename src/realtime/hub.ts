@@ -4,8 +4,9 @@
  * event itself is in the log.
  */
 
-import { command } from "../../actors/commands.ts";
+import { command, type OtherQueues } from "../../actors/commands.ts";
 import type { EventRecord, QueueRecord, SubscriptionRecord, UserRecord } from "../../schemas/records.ts";
+import { liveNarrowProblem, termsOf } from "../domain/narrow.ts";
 import { hasMetadataAccess } from "../domain/permissions.ts";
 import type { Delta, EventSink } from "../runtime/dispatcher.ts";
 import type { StagedEvent } from "../runtime/effects-applier.ts";
@@ -15,7 +16,7 @@ import { Mailing } from "./bundle.ts";
 import { EncodedEvent } from "./encoded-event.ts";
 import { KeyHolders } from "./key-holders.ts";
 import { NewlyOnline } from "./newly-online.ts";
-import { LiveQueue, noReader } from "./queue.ts";
+import { LiveQueue, noReader, type QueueOptions } from "./queue.ts";
 import { QueueRegistry } from "./queue-registry.ts";
 
 interface Delivery {
@@ -39,6 +40,7 @@ export class Hub implements EventSink {
   #deliveries: Delivery[] = [];
   #ended: LiveQueue[] = [];
   #departed: number[] = [];
+  #restart: EventRecord | null = null;
   readonly #newlyOnline: NewlyOnline;
   /** Told after the flush whose account is deactivated: sockets without a queue end, too. */
   onDeparture: (userId: number) => void = () => undefined;
@@ -55,13 +57,45 @@ export class Hub implements EventSink {
     this.#newlyOnline = new NewlyOnline(view, dispatcher.wheel, limitsPresence, () => this.#publishOnline());
     this.keyHolders = new KeyHolders(realm.view);
     this.#queues = new QueueRegistry(realm.view);
-    for (const record of realm.projections.queues.all()) this.#open(record);
+    const kept = [...realm.projections.queues.all()];
+    for (const record of kept.filter(canBeMatched)) this.#open(record);
     realm.dispatcher.attach(this);
+    for (const record of kept) if (!canBeMatched(record)) this.#discard(record);
     this.#collectIdle();
+  }
+
+  /**
+   * Tells queues that survived a restart of it (public API, `restart` events). The event is not logged: it has a position before
+   * everything that happens from now on, so that a reader gets it in order, once for each start.
+   */
+  announceRestart(body: EventRecord["body"]): void {
+    const queues = [...this.#queues.all()].filter((queue) => queue.wantsType("restart"));
+    if (queues.length === 0) return;
+    const { view, dispatcher } = this.realm;
+    const position = dispatcher.takePosition();
+    this.#restart = { position, at: view.now, type: "restart", audience: { to: "realm" }, body };
+    for (const queue of queues) queue.firstPending ??= position;
+  }
+
+  /** null: no queue was there when the server started. */
+  get restart(): EventRecord | null {
+    return this.#restart;
   }
 
   queue(id: string): LiveQueue | undefined {
     return this.#queues.get(id);
+  }
+
+  /** The queues of a person in the order in which they may end when there are too many. */
+  othersOf(userId: number): OtherQueues {
+    const queues = [...this.#queues.ofUser(userId)].sort(
+      (a, b) => a.unreadSince - b.unreadSince || a.record.createdAtPosition - b.record.createdAtPosition,
+    );
+    const isUnread = ({ reader }: LiveQueue) => reader.kind === "none";
+    return {
+      unread: queues.filter(isUnread).map(({ id }) => id),
+      connected: queues.filter((queue) => !isUnread(queue)).map(({ id }) => id),
+    };
   }
 
   get queueCount(): number {
@@ -71,7 +105,13 @@ export class Hub implements EventSink {
   #open(record: QueueRecord): LiveQueue | undefined {
     const user = this.realm.view.users.get(record.userId);
     if (user === undefined) return undefined;
-    const queue = new LiveQueue(this.realm.view, record, user, this.realm.view.position, this.realm.view.now);
+    const queue = new LiveQueue(
+      this.realm.view,
+      record,
+      user,
+      this.realm.view.position,
+      this.realm.dispatcher.wheel.now,
+    );
     this.#queues.add(queue);
     return queue;
   }
@@ -234,21 +274,29 @@ export class Hub implements EventSink {
   /** Queues that nobody has read for their life span end (S3). */
   #collectIdle(): void {
     this.realm.dispatcher.wheel.set("queues:collect", collectIdleMs, () => {
-      const { now } = this.realm.view;
+      const { now } = this.realm.dispatcher.wheel;
       for (const queue of this.#queues.all()) {
         if (queue.reader.kind !== "none" || now - queue.unreadSince < queue.record.lifespanMs) continue;
-        this.realm.dispatcher.tell(
-          command({ actor: "user", id: queue.userId }, "queue.delete", { queueId: queue.id }, null),
-        );
+        this.#discard(queue);
       }
       this.#collectIdle();
     });
   }
 
-  /** Shutdown: held polls are answered with what they have; their clients come back and resume. */
+  /** Its client is answered BAD_EVENT_QUEUE_ID, and registers again. */
+  #discard({ id, userId }: { readonly id: string; readonly userId: number }): void {
+    this.realm.dispatcher.tell(command({ actor: "user", id: userId }, "queue.delete", { queueId: id }, null));
+  }
+
+  /** Shutdown: held polls are answered; their clients come back and resume. */
   dismissPolls(): void {
     for (const queue of this.#queues.all()) {
-      if (queue.reader.kind === "poll") queue.reader.replace();
+      if (queue.reader.kind === "poll") queue.reader.dismiss();
     }
   }
+}
+
+/** A queue from before an operator was refused in live narrows does not go on. */
+function canBeMatched({ options }: QueueRecord): boolean {
+  return liveNarrowProblem(termsOf((options as unknown as QueueOptions).narrow)) === null;
 }

@@ -2,13 +2,13 @@
  * What keys have opened and what is still open, sockets and held polls: when a key ends, so does what it authenticated, after
  * the flush that ended it (M1). The queues stay: whoever comes back with a good key goes on.
  */
-import type { ApiKeyRecord, UserRecord } from "../../schemas/records.ts";
+import type { ApiKeyRecord, RealmRecord, UserRecord } from "../../schemas/records.ts";
 import type { View } from "../domain/view.ts";
 import type { Delta } from "../runtime/dispatcher.ts";
 import type { CloseCause } from "./close-codes.ts";
 
 /** Why a key opens nothing any more. */
-export type KeyEnd = Extract<CloseCause, "notAuthenticated" | "deactivated">;
+export type KeyEnd = Extract<CloseCause, "notAuthenticated" | "deactivated"> | "realmDeactivated";
 
 export interface KeyHolder {
   keyEnded(cause: KeyEnd): void;
@@ -46,6 +46,8 @@ export class KeyHolders {
       const user = delta.row as UserRecord | null;
       if (user === null || user.isActive) return;
       for (const { hash } of this.#view.apiKeysOf(user.id)) this.#ended.set(hash, "deactivated");
+    } else if (delta.table === "realm" && ((delta.row as RealmRecord | null)?.deactivatedAt ?? null) !== null) {
+      for (const hash of this.#byKey.keys()) this.#ended.set(hash, "realmDeactivated");
     }
   }
 

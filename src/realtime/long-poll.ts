@@ -22,7 +22,11 @@ export function poll(hub: Hub, user: UserRecord, request: PollRequest, call: Cal
   const queue = hub.queue(request.queueId);
   if (queue === undefined || queue.userId !== user.id) return Promise.resolve(refuse.badEventQueueId(request.queueId));
   const after = Math.max(request.lastEventId, queue.record.createdAtPosition - 1);
-  if (isLost(hub.realm, queue, after)) return Promise.resolve(refuse.badEventQueueId(queue.id));
+  // The public server answers BAD_REQUEST when the position was acknowledged before, and its clients repeat the request for ever.
+  // With this code they register again.
+  if (isLost(hub.realm, queue, after) || !queue.acknowledge(after)) {
+    return Promise.resolve(refuse.badEventQueueId(queue.id));
+  }
   return new Promise((resolve) => {
     const keyHash = call.keyHash ?? "";
     const held = new HeldPoll(hub, queue, after, (handled) => {
@@ -93,7 +97,7 @@ class HeldPoll implements KeyHolder {
       }
       const owner = this.#owner();
       if (owner === null) return false;
-      const slice = readSlice(this.#hub.realm, queue, owner, from);
+      const slice = readSlice(this.#hub, queue, owner, from);
       const next = this.#addUntilFull(slice.events, owner) ?? slice.next;
       if (next === null || this.#isFull()) {
         // No await between the last slice and here: nothing can have been missed.
@@ -182,15 +186,24 @@ class HeldPoll implements KeyHolder {
     this.#end(refuse.badEventQueueId(this.#queue.id));
   }
 
-  /** Another reader takes the queue, or the server stops: answer with what there is. */
+  /** Another reader takes the queue: answer with what there is, which can be nothing (behaviour 4.2). */
   replace(): void {
     if (this.#state === "collecting") this.#giveBack(this.#after + 1);
     this.#end(this.#state === "collecting" ? noEvents : this.#answer());
   }
 
+  /**
+   * The server stops. The answer is never an empty list: gozulipbot (matterbridge) takes one for a queue that begins anew, and asks for
+   * its whole history. A heartbeat takes an id of now, so it would skip what a collecting poll has not read yet.
+   */
+  dismiss(): void {
+    if (this.#state === "holding") this.#end(this.#heartbeat());
+    else this.abandon(refuse.shuttingDown());
+  }
+
   /** What it was to get waits for who comes with a good key. */
   keyEnded(cause: KeyEnd): void {
-    this.abandon(cause === "deactivated" ? refuse.userDeactivated() : refuse.invalidApiKey());
+    this.abandon(refusals[cause]());
   }
 
   /** The client hung up: what it was to get is given to the next reader. */
@@ -221,7 +234,7 @@ class HeldPoll implements KeyHolder {
     if (this.#state === "over") return;
     if (this.#state === "holding") this.#hub.realm.dispatcher.wheel.cancel(this.#timer);
     this.#state = "over";
-    this.#queue.unreadSince = this.#hub.realm.view.now;
+    this.#queue.unreadSince = this.#hub.realm.dispatcher.wheel.now;
     if (this.#queue.reader === this) this.#queue.reader = noReader;
     this.#resolve(handled);
   }
@@ -235,3 +248,9 @@ function heartbeatDelay(queue: LiveQueue): number {
   for (const character of queue.id) hash = (hash * 31 + character.charCodeAt(0)) % 1000;
   return limits.heartbeat_ms_min + ((limits.heartbeat_ms_max - limits.heartbeat_ms_min) * hash) / 1000;
 }
+
+const refusals: Readonly<Record<KeyEnd, () => Handled>> = {
+  notAuthenticated: refuse.invalidApiKey,
+  deactivated: refuse.userDeactivated,
+  realmDeactivated: refuse.realmDeactivated,
+};

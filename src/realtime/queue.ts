@@ -4,6 +4,7 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import type { EventRecord, QueueRecord, UserRecord } from "../../schemas/records.ts";
+import { type ExtraType, extraTypeFor } from "../domain/emoji/extra-type.ts";
 import { type Narrowed, nothingNarrowed, readNarrow, termsOf } from "../domain/narrow.ts";
 import type { View } from "../domain/view.ts";
 import type { Mailing } from "./bundle.ts";
@@ -26,7 +27,14 @@ export interface QueueOptions {
 /** Who takes events now. */
 export type Reader =
   | { readonly kind: "none" }
-  | { readonly kind: "poll"; push(event: EncodedEvent): void; finish(): void; replace(): void; failed(): void }
+  | {
+      readonly kind: "poll";
+      push(event: EncodedEvent): void;
+      finish(): void;
+      replace(): void;
+      dismiss(): void;
+      failed(): void;
+    }
   | {
       readonly kind: "socket";
       push(event: EncodedEvent, mailing: Mailing): void;
@@ -72,7 +80,7 @@ function shapeOf(options: QueueOptions): Shape {
 export class LiveQueue {
   readonly record: QueueRecord;
   reader: Reader = noReader;
-  /** When the last reader went away; milliseconds. */
+  /** When the last reader went away, on the monotonic clock: a wall clock that is set ends no queue. */
   unreadSince: number;
   /** Everything up to this position was given to the client, or was not for it. */
   deliveredUpTo: number;
@@ -80,10 +88,15 @@ export class LiveQueue {
   firstPending: number | null = null;
   readonly #shape: Shape;
   readonly #narrowed: Narrowed | null;
+  /** The highest `last_event_id` that a poll has sent. In memory only: after a restart the log decides what can be read again. */
+  #acknowledgedUpTo = -1;
   /** The latest of each kind, in order of arrival; null: none, as nearly always. */
   #volatile: Map<string, EncodedEvent> | null = null;
 
-  /** @param position the realm's next position: what is older is in the log, if it was for this queue at all */
+  /**
+   * @param position the realm's next position: what is older is in the log, if it was for this queue at all
+   * @param now of the monotonic clock, in milliseconds
+   */
   constructor(view: View, record: QueueRecord, user: UserRecord, position: number, now: number) {
     this.record = record;
     this.#shape = shapeOf(this.options);
@@ -107,6 +120,11 @@ export class LiveQueue {
   /** Queues with equal options share encodings of messages. */
   get variant(): string {
     return this.#shape.variant;
+  }
+
+  /** What its client calls the extra emoji's type: of whoever registered it, whoever reads it (D22). */
+  get extraEmojiType(): ExtraType {
+    return extraTypeFor(this.record.client);
   }
 
   can(capability: string): boolean {
@@ -140,6 +158,17 @@ export class LiveQueue {
     this.deliveredUpTo = position;
     this.firstPending = null;
     this.#volatile = null;
+  }
+
+  /**
+   * A poll acknowledges everything up to its position. Events at 1, 2, 3; the client acknowledged 2: it may ask from 2 again, because
+   * an answer can get lost, but not from 1 (behaviour 4.2).
+   * @returns false when a later position was acknowledged already
+   */
+  acknowledge(position: number): boolean {
+    if (position < this.#acknowledgedUpTo) return false;
+    this.#acknowledgedUpTo = position;
+    return true;
   }
 
   /** Keeps a volatile event for the next reader: latest wins, bounded (E4). */

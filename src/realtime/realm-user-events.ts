@@ -101,9 +101,9 @@ function peopleOf(view: View, record: EventRecord): UserRecord[] {
 
 /** The address or its visibility: the real address to whom it (dis)appeared, the one in messages to everybody. */
 const updateAddress: Variety = {
-  key: (view, record, viewer, queue) =>
-    knownTo(view, record, viewer) === null ? null : `${viewer.role}:${isOwn(record, viewer)}:${queue.variant}`,
-  build(view, record, viewer, queue) {
+  key: (view, record, viewer) =>
+    knownTo(view, record, viewer) === null ? null : `${viewer.role}:${isOwn(record, viewer)}`,
+  build(view, record, viewer) {
     const person = personOf(view, record);
     if (person === undefined) return [];
     const before = record.body["before"] as AddressSight;
@@ -115,19 +115,22 @@ const updateAddress: Variety = {
     }
     if (apiEmail({ ...person, ...before }) !== apiEmail({ ...person, ...after })) {
       bodies.push(update({ user_id: person.id, new_email: apiEmail(person) }));
-      bodies.push(update({ user_id: person.id, ...avatarFields(person, queue.options.clientGravatar) }));
+      bodies.push(update({ user_id: person.id, ...changedAvatar(person) }));
     }
     return bodies;
   },
 };
 
+/** Clients parse both addresses as strings here, whatever `client_gravatar` says (OpenAPI, realm_user op: update). */
+function changedAvatar(person: UserRecord) {
+  return avatarFields(person, false);
+}
+
 const updateAvatar: Variety = {
-  key: (view, record, viewer, queue) => (knownTo(view, record, viewer) === null ? null : queue.variant),
-  build(view, record, _viewer, queue) {
+  key: (view, record, viewer) => (knownTo(view, record, viewer) === null ? null : ""),
+  build(view, record) {
     const person = personOf(view, record);
-    return person === undefined
-      ? []
-      : [update({ user_id: person.id, ...avatarFields(person, queue.options.clientGravatar) })];
+    return person === undefined ? [] : [update({ user_id: person.id, ...changedAvatar(person) })];
   },
 };
 

@@ -3,10 +3,11 @@
  * replay has a budget and goes on in a later pass of the loop by seeking again, never with an open cursor.
  */
 import { limits } from "../../schemas/limits.ts";
-import type { UserRecord } from "../../schemas/records.ts";
+import type { EventRecord, UserRecord } from "../../schemas/records.ts";
 import type { Realm } from "../runtime/realm.ts";
 import { wasAddressed } from "./audience.ts";
 import { EncodedEvent } from "./encoded-event.ts";
+import type { Hub } from "./hub.ts";
 import type { LiveQueue } from "./queue.ts";
 
 export interface Slice {
@@ -27,9 +28,14 @@ export function isLost(realm: Realm, queue: LiveQueue, after: number): boolean {
 }
 
 /** One pass over at most `replay_rows_per_pass_max` rows. Synchronous: nothing changes meanwhile. */
-export function readSlice(realm: Realm, queue: LiveQueue, user: UserRecord, from: number): Slice {
+export function readSlice(
+  { realm, restart }: Pick<Hub, "realm" | "restart">,
+  queue: LiveQueue,
+  user: UserRecord,
+  from: number,
+): Slice {
   const rows = realm.log.read(from, limits.replay_rows_per_pass_max);
-  const events = rows
+  const events = withRestart(rows, restart, from)
     .filter((row) => queue.wants(realm.view, row) && wasAddressed(realm.view, row, user, queue))
     .map((row) => new EncodedEvent(realm.view, row, null));
   const last = rows.at(-1);
@@ -38,4 +44,13 @@ export function readSlice(realm: Realm, queue: LiveQueue, user: UserRecord, from
     end: realm.view.position,
     next: last === undefined || rows.length < limits.replay_rows_per_pass_max ? null : last.position + 1,
   };
+}
+
+/** A slice with the news of a restart at its place, if that lies in it. */
+function withRestart(rows: readonly EventRecord[], restart: EventRecord | null, from: number): readonly EventRecord[] {
+  if (restart === null || restart.position < from) return rows;
+  const later = rows.findIndex(({ position }) => position > restart.position);
+  if (later >= 0) return rows.toSpliced(later, 0, restart);
+  // A full slice has another behind it.
+  return rows.length < limits.replay_rows_per_pass_max ? [...rows, restart] : rows;
 }

@@ -8,7 +8,8 @@ import { deleteQueue, getEvents, registerQueue } from "../../schemas/queues.ts";
 import type { UserRecord } from "../../schemas/records.ts";
 import { featureLevel, serverVersion } from "../../schemas/server.ts";
 import { type BotQueueDefaults, botQueueDefaults } from "../domain/bots.ts";
-import { readNarrow, termsOf } from "../domain/narrow.ts";
+import { extraTypeFor } from "../domain/emoji/extra-type.ts";
+import { liveNarrowProblem, readNarrow, termsOf } from "../domain/narrow.ts";
 import { isGuest } from "../domain/permissions.ts";
 import { registerState } from "../queries/register-state.ts";
 import type { UploadBounds } from "../queries/state-section.ts";
@@ -27,6 +28,8 @@ export interface RealtimeRouteOptions {
   /** Server switch of spec 4.3 (D6). */
   readonly webPublicStreamsEnabled: boolean;
   readonly uploads: UploadBounds;
+  /** When this process began to serve; milliseconds. */
+  readonly startedAt: number;
 }
 
 type RegisterParams = ParamsOf<typeof registerQueue>;
@@ -59,7 +62,10 @@ async function register(call: Call<RegisterParams>, options: RealtimeRouteOption
   const caller = callerOf(call);
   const queueOptions = optionsOf(params, botQueueDefaults(realm.view, caller));
   if (queueOptions.allPublicStreams && isGuest(caller)) return refuse.badRequest("User not authorized for this query");
-  const narrowed = readNarrow(realm.view, caller, termsOf(queueOptions.narrow));
+  const terms = termsOf(queueOptions.narrow);
+  const problem = liveNarrowProblem(terms);
+  if (problem !== null) return problem;
+  const narrowed = readNarrow(realm.view, caller, terms);
   if ("kind" in narrowed) return narrowed;
 
   const queueId = `${realm.epoch}-${randomBytes(12).toString("hex")}`;
@@ -68,7 +74,13 @@ async function register(call: Call<RegisterParams>, options: RealtimeRouteOption
     command(
       { actor: "user", id: caller.id },
       "queue.register",
-      { queueId, lifespanMs, client: call.client, options: { ...queueOptions } },
+      {
+        queueId,
+        lifespanMs,
+        client: call.client,
+        options: { ...queueOptions },
+        others: options.hubOf(realm).othersOf(caller.id),
+      },
       caller.id,
     ),
   );
@@ -104,10 +116,12 @@ function stateAt(
     allowsIncompleteUserList: queueOptions.capabilities.includes("user_list_incomplete"),
     includesDeactivatedGroups: queueOptions.capabilities.includes("include_deactivated_groups"),
     showsArchived: queueOptions.capabilities.includes("archived_channels"),
+    extraEmojiType: extraTypeFor(call.client),
     siteUrl: call.siteUrl,
     limitsPresence: options.limitsPresence,
     webPublicStreamsEnabled: options.webPublicStreamsEnabled,
     uploads: options.uploads,
+    startedAt: options.startedAt,
     presences: realm.projections.presence,
   });
   return {

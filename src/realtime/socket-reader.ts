@@ -55,7 +55,7 @@ export class SocketReader {
         this.#outlet.closeAfterCalls("queueGone");
         return;
       }
-      const slice = readSlice(this.#hub.realm, this.#queue, owner, from);
+      const slice = readSlice(this.#hub, this.#queue, owner, from);
       const waiting = this.#sendUntilClogged(slice.events);
       if (waiting !== null) {
         await this.#unclogged();
@@ -209,7 +209,7 @@ export class SocketReader {
     this.#detach();
     if (this.#queue.reader === this) {
       this.#queue.reader = noReader;
-      this.#queue.unreadSince = this.#hub.realm.view.now;
+      this.#queue.unreadSince = this.#hub.realm.dispatcher.wheel.now;
     }
   }
 

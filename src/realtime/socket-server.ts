@@ -6,16 +6,20 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_socket_context_t, WebS
 import type { Refusal } from "../../schemas/errors.ts";
 import { errorBody, errorCodes, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import { isFromForeignPage } from "../domain/foreign-page.ts";
+import type { ByteBudget } from "../runtime/byte-budget.ts";
 import type { Authenticated, Perform } from "../runtime/calls.ts";
 import type { Clock } from "../runtime/clock.ts";
 import { headersOf } from "../runtime/entry.ts";
 import type { ReadForwarded } from "../runtime/forwarded.ts";
 import type { Realm } from "../runtime/realm.ts";
+import type { UnsentBytes } from "../runtime/unsent-bytes.ts";
 import { handshakeFault, idleTimeoutOf, protocolVersion } from "./handshake.ts";
 import type { Hub } from "./hub.ts";
 import { SharedTexts } from "./shared-texts.ts";
-import type { SocketHost, Visitor } from "./socket-host.ts";
+import type { Connection, SocketHost, Visitor } from "./socket-host.ts";
 import { SocketSession } from "./socket-session.ts";
+import { Strangers } from "./strangers.ts";
 
 type Credentials = Authenticated | Refusal;
 
@@ -33,6 +37,8 @@ export interface SocketServerOptions {
   /** After so many seconds of silence a client is asked whether it is still there. */
   readonly heartbeatS: number;
   readonly clock: Clock;
+  readonly unsent: UnsentBytes;
+  readonly inFlight: ByteBudget;
   readonly reportBug: (error: unknown, what: string) => void;
 }
 
@@ -58,11 +64,13 @@ export class SocketServer {
   /** Sockets per realm and person. */
   readonly #counts = new Map<string, number>();
   readonly #hosts = new WeakMap<Realm, SocketHost>();
+  readonly #strangers: Strangers;
   readonly #texts = new SharedTexts(limits.socket_texts_shared_max);
   #isDraining = false;
 
   constructor(options: SocketServerOptions) {
     this.#options = options;
+    this.#strangers = new Strangers(options.clock);
   }
 
   get size(): number {
@@ -86,8 +94,7 @@ export class SocketServer {
     // Without a whole key uWS does not take a request for an upgrade.
     app.get(socketPath, (response, request) =>
       this.#guard(() => {
-        response.onAborted(() => undefined);
-        answerHttp(response, noHandshake(handshakeFault((name) => request.getHeader(name)) ?? ""));
+        this.#answerHttp(response, noHandshake(handshakeFault((name) => request.getHeader(name)) ?? ""));
       }),
     );
   }
@@ -102,19 +109,20 @@ export class SocketServer {
   }
 
   #upgrade(response: HttpResponse, request: HttpRequest, context: us_socket_context_t): void {
-    response.onAborted(() => undefined);
     const fault = handshakeFault((name) => request.getHeader(name));
     if (fault !== null) {
-      answerHttp(response, noHandshake(fault));
+      this.#answerHttp(response, noHandshake(fault));
       return;
     }
     const host = request.getHeader("host");
     const realm = this.#options.realmOf(host);
     const forwarded = this.#options.readForwarded((name) => request.getHeader(name));
     const address = forwarded.address ?? Buffer.from(response.getRemoteAddressAsText()).toString("latin1");
-    const credentials = this.#admission(realm, request.getHeader("authorization"), address);
+    const authorization = request.getHeader("authorization");
+    const isForged = authorization !== "" && isFromForeignPage(pageHeaders(request));
+    const credentials = isForged ? refuse.crossSite() : this.#admission(realm, authorization, address);
     if (credentials !== null && !("caller" in credentials)) {
-      answerHttp(response, credentials);
+      this.#answerHttp(response, credentials);
       return;
     }
     const offered = request.getHeader("sec-websocket-protocol").split(",");
@@ -137,18 +145,32 @@ export class SocketServer {
     );
   }
 
+  /** Later, and with the end of the connection: what stands behind the request in the same segment is no request (http/exchange.ts). */
+  #answerHttp(response: HttpResponse, refusal: Refusal): void {
+    let isOver = false;
+    response.onAborted(() => {
+      isOver = true;
+    });
+    this.#options.clock.soon(() => {
+      if (!isOver) this.#guard(() => writeRefusal(response, refusal));
+    });
+  }
+
   /** null: the first frame will say who it is. */
   #admission(realm: Realm, authorization: string, address: string): Credentials | null {
     if (this.#isDraining) return refuse.shuttingDown();
     if (this.#sessions.size >= limits.sockets_max) return refuse.overloaded();
-    return authorization === "" ? null : this.#options.authenticate(realm, authorization, address);
+    if (authorization !== "") return this.#options.authenticate(realm, authorization, address);
+    return this.#strangers.knock(address) ? null : refuse.overloaded();
   }
 
   #open(socket: Socket): void {
     const data = socket.getUserData();
     const upgrade = data.state;
     if (upgrade instanceof SocketSession) return;
-    const session = new SocketSession(socket, this.#hostOf(upgrade.realm), upgrade.visitor);
+    // The library's typings lack the functions for fragments.
+    const connection = socket as Socket & Connection;
+    const session = new SocketSession(connection, this.#hostOf(upgrade.realm), upgrade.visitor);
     data.state = session;
     this.#sessions.add(session);
     session.start(upgrade.credentials);
@@ -170,6 +192,9 @@ export class SocketServer {
       limitFrame: (userId) => this.#options.limitFrame(realm, userId),
       admit: (userId) => this.#count(`${realm.epoch}:${userId}`, 1),
       leave: (userId) => void this.#count(`${realm.epoch}:${userId}`, -1),
+      strangers: this.#strangers,
+      unsent: this.#options.unsent,
+      inFlight: this.#options.inFlight,
     };
     this.#hosts.set(realm, host);
     return host;
@@ -211,16 +236,24 @@ function sessionOf(socket: Socket): SocketSession | null {
   return state instanceof SocketSession ? state : null;
 }
 
+function pageHeaders(request: HttpRequest) {
+  return {
+    host: request.getHeader("host"),
+    origin: request.getHeader("origin"),
+    fetchSite: request.getHeader("sec-fetch-site"),
+  };
+}
+
 function noHandshake(fault: string): Refusal {
   return refuse.badRequest(`No WebSocket handshake: ${fault}`);
 }
 
-function answerHttp(response: HttpResponse, refusal: Refusal): void {
+function writeRefusal(response: HttpResponse, refusal: Refusal): void {
   response.cork(() => {
     response.writeStatus(`${errorCodes[refusal.code].status} ${refusal.code}`);
     for (const [name, value] of headersOf(refusal)) response.writeHeader(name, value);
     if (refusal.code === "BAD_REQUEST") response.writeHeader("Sec-WebSocket-Version", protocolVersion);
     response.writeHeader("Content-Type", "application/json");
-    response.end(JSON.stringify(errorBody(refusal)));
+    response.end(JSON.stringify(errorBody(refusal)), true);
   });
 }

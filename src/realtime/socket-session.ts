@@ -13,12 +13,14 @@ import type { Bundle } from "./bundle.ts";
 import { type CloseCause, closeCodes } from "./close-codes.ts";
 import type { Hub } from "./hub.ts";
 import type { KeyEnd, KeyHolder } from "./key-holders.ts";
+import { Outbox } from "./outbox.ts";
 import type { LiveQueue } from "./queue.ts";
 import { isLost } from "./replay.ts";
 import { decodeFrame, encodeReply, type Format, type Frame } from "./socket-frames.ts";
 import type { Connection, SocketHost, Visitor } from "./socket-host.ts";
 import { type Operation, readOperation } from "./socket-operations.ts";
 import { type Outlet, SocketReader } from "./socket-reader.ts";
+import type { Stranger } from "./strangers.ts";
 
 /** Frames in a row that are refused for too many requests before the connection is ended. */
 const refusedFrames_max = 100;
@@ -26,21 +28,14 @@ const refusedFrames_max = 100;
 /** Why credentials are refused decides whether coming back can help. */
 const closeCauses: Readonly<Record<string, CloseCause>> = {
   USER_DEACTIVATED: "deactivated",
+  REALM_DEACTIVATED: "deactivated",
   RATE_LIMIT_HIT: "rateLimited",
 };
 
-/** What `send` says when uWS did not take the bytes (pitfalls 2.3). */
-const dropped = 2;
-
+/** Names a session's timer. */
 let sessions = 0;
 
-/** Names a session's timer. */
-function nextSessionNumber(): number {
-  sessions++;
-  return sessions;
-}
-
-export class SocketSession implements KeyHolder, Outlet {
+export class SocketSession implements KeyHolder, Outlet, Stranger {
   readonly #connection: Connection;
   readonly #host: SocketHost;
   readonly #visitor: Visitor;
@@ -53,6 +48,7 @@ export class SocketSession implements KeyHolder, Outlet {
   #framesRefused = 0;
   /** Why it closes when the calls in flight are answered; null: it does not. */
   #closing: CloseCause | null = null;
+  readonly #outbox: Outbox;
   /** Name of the timer that waits for credentials; null: it never had to be set. */
   #timer: string | null = null;
 
@@ -60,6 +56,13 @@ export class SocketSession implements KeyHolder, Outlet {
     this.#connection = connection;
     this.#host = host;
     this.#visitor = visitor;
+    this.#outbox = new Outbox({
+      connection,
+      unsent: host.unsent,
+      who: () => this.#sender(),
+      onStalled: () => this.close("slowReader"),
+      wheel: host.realm.dispatcher.wheel,
+    });
   }
 
   /** @param credentials who the upgrade's header said it is; null: the first frame will say */
@@ -77,15 +80,26 @@ export class SocketSession implements KeyHolder, Outlet {
   }
 
   bufferedBytes(): number {
-    return this.#isOpen ? this.#connection.getBufferedAmount() : 0;
+    return this.#isOpen ? this.#outbox.bufferedBytes : 0;
   }
 
   get userId(): number | null {
     return this.#user?.id ?? null;
   }
 
+  /** Whose share of memory this connection takes. */
+  #sender(): string {
+    return this.#user === null ? this.#visitor.address : `${this.#host.realm.epoch}:${this.#user.id}`;
+  }
+
+  giveWay(): void {
+    this.close("firstFrameLate");
+  }
+
   #awaitCredentials(): void {
-    this.#timer = `socket:${nextSessionNumber()}`;
+    this.#host.strangers.add(this, this.#visitor.address);
+    sessions++;
+    this.#timer = `socket:${sessions}`;
     this.#host.realm.dispatcher.wheel.set(this.#timer, limits.socket_authentication_ms_max, () =>
       this.close("firstFrameLate"),
     );
@@ -99,6 +113,7 @@ export class SocketSession implements KeyHolder, Outlet {
     this.#user = caller;
     this.#keyHash = keyHash;
     this.#host.hub.keyHolders.add(keyHash, this);
+    this.#host.strangers.remove(this);
     this.#stopTimer();
     return true;
   }
@@ -111,13 +126,14 @@ export class SocketSession implements KeyHolder, Outlet {
   /** A frame arrived. The bytes are valid only now. */
   receive(bytes: Uint8Array, isBinary: boolean): void {
     if (!this.#isOpen || this.#closing !== null) return;
-    if (bytes.byteLength > limits.ws_frame_bytes_max) {
-      this.#reply(null, refuse.badRequest(`A frame has at most ${limits.ws_frame_bytes_max} bytes`));
+    const user = this.#user;
+    const bytesMax = user === null ? limits.ws_first_frame_bytes_max : limits.ws_frame_bytes_max;
+    if (bytes.byteLength > bytesMax) {
+      this.#reply(null, refuse.badRequest(`${user === null ? "The first" : "A"} frame has at most ${bytesMax} bytes`));
       this.close("frameTooLarge");
       return;
     }
     const decoded = decodeFrame(this.format, bytes, isBinary);
-    const user = this.#user;
     if ("refusal" in decoded) {
       const limited = user === null ? null : this.#limit(user.id);
       this.#reply(decoded.ref, limited ?? decoded.refusal);
@@ -134,7 +150,7 @@ export class SocketSession implements KeyHolder, Outlet {
     const limited = operation?.kind === "operation" ? null : this.#limit(user.id);
     if (limited !== null) this.#reply(frame.ref, limited);
     else if (operation === null) this.#carryOut(frame, user);
-    else if (operation.kind === "operation") this.#call(frame, operation);
+    else if (operation.kind === "operation") this.#call(frame, operation, bytes.byteLength);
     else this.#reply(frame.ref, operation);
   }
 
@@ -186,10 +202,13 @@ export class SocketSession implements KeyHolder, Outlet {
   }
 
   /** Runs an operation as REST would, and replies with its answer. A register also attaches its queue. */
-  #call(frame: Frame, operation: Operation): void {
+  #call(frame: Frame, operation: Operation, size: number): void {
     const user = this.#currentUser();
     if (user === null) return;
-    if (this.#callsPending >= limits.socket_calls_pending_max) {
+    const inFlight = this.#host.inFlight.open(this.#sender());
+    const hasRoom = size <= limits.request_small_bytes_max || inFlight.add(size);
+    if (this.#callsPending >= limits.socket_calls_pending_max || !hasRoom) {
+      inFlight.release();
       this.#reply(frame.ref, refuse.overloaded());
       return;
     }
@@ -213,13 +232,12 @@ export class SocketSession implements KeyHolder, Outlet {
     });
     const answer = (result: Performed) => {
       this.#callsPending--;
-      const body = String(result.body);
-      const isRegistered = frame.type === "register" && result.status === 200;
-      const after = isRegistered ? this.#follow(user, body) : null;
-      this.#send(encodeReply(this.format, frame.ref, body));
-      after?.();
+      inFlight.release();
+      const body = Array.isArray(result.body) ? result.body.join("") : String(result.body);
+      const isSent = this.#answer(frame.ref, encodeReply(this.format, frame.ref, body));
+      if (frame.type === "register" && result.status === 200) this.#follow(user, body, isSent);
       this.#countRefused(result.status === 429);
-      if (this.#closing !== null && this.#callsPending === 0) this.close(this.#closing);
+      this.#closeIfDue();
     };
     if (performed instanceof Promise) void performed.then(answer);
     else answer(performed);
@@ -238,21 +256,30 @@ export class SocketSession implements KeyHolder, Outlet {
     if (this.#framesRefused > refusedFrames_max) this.close("rateLimited");
   }
 
-  /** After a register: the reply goes first, then the events. */
-  #follow(user: UserRecord, body: string): (() => void) | null {
+  /** @returns false when the client does not get it: where there is no room for a large one, it is refused instead */
+  #answer(ref: string | null, data: string | Buffer): boolean {
+    if (!this.#isOpen) return false;
+    const sent = this.#outbox.sendAnswer(data, typeof data !== "string");
+    if (sent === "full") this.#reply(ref, refuse.overloaded());
+    if (sent === "slow") this.close("slowReader");
+    return sent === "sent";
+  }
+
+  /** After the reply to a register come the events. */
+  #follow(user: UserRecord, body: string, isSent: boolean): void {
     const { queue_id: queueId, last_event_id: lastEventId } = JSON.parse(body) as {
       queue_id: string;
       last_event_id: number;
     };
     const queue = this.#host.hub.queue(queueId);
-    if (queue === undefined) return null;
-    if (!this.#isOpen) {
-      // Nobody will ever read it: the client does not know its id.
-      const end = command({ actor: "user", id: user.id }, "queue.delete", { queueId }, null);
-      this.#host.realm.dispatcher.tell(end);
-      return null;
+    if (queue === undefined) return;
+    if (isSent) {
+      this.#attach(queue, lastEventId);
+      return;
     }
-    return () => this.#attach(queue, lastEventId);
+    // Nobody will ever read it: the client does not know its id.
+    const end = command({ actor: "user", id: user.id }, "queue.delete", { queueId }, null);
+    this.#host.realm.dispatcher.tell(end);
   }
 
   #resume(frame: Frame, user: UserRecord): void {
@@ -300,17 +327,9 @@ export class SocketSession implements KeyHolder, Outlet {
     this.#transmit(data, typeof data !== "string");
   }
 
-  /**
-   * E3: what cannot be sent is never dropped in silence; the client is told to come back. A reader is judged by what it had
-   * left unread before: one large answer alone ends nobody.
-   */
+  /** E3: what cannot be sent is never dropped in silence; the client is told to come back. */
   #transmit(data: string | Buffer, isBinary: boolean): void {
-    if (!this.#isOpen) return;
-    if (this.#connection.getBufferedAmount() > limits.socket_buffer_bytes_soft_max) {
-      this.close("slowReader");
-      return;
-    }
-    if (this.#connection.send(data, isBinary) === dropped) this.close("slowReader");
+    if (this.#isOpen && this.#outbox.send(data, isBinary) === "slow") this.close("slowReader");
   }
 
   /** Shutdown: calls in flight are finished first. */
@@ -319,7 +338,7 @@ export class SocketSession implements KeyHolder, Outlet {
   }
 
   keyEnded(cause: KeyEnd): void {
-    this.closeAfterCalls(cause);
+    this.closeAfterCalls(cause === "realmDeactivated" ? "deactivated" : cause);
   }
 
   /**
@@ -331,7 +350,12 @@ export class SocketSession implements KeyHolder, Outlet {
     this.#closing ??= cause;
     this.#reader?.release();
     this.#reader = null;
-    if (this.#callsPending === 0) this.close(this.#closing);
+    this.#closeIfDue();
+  }
+
+  /** What was asked is answered, and what was answered has been taken, as far as it was not handed over at once. */
+  #closeIfDue(): void {
+    if (this.#closing !== null && this.#callsPending === 0 && !this.#outbox.isWaiting) this.close(this.#closing);
   }
 
   /** Somebody of the hub's realm was deactivated. */
@@ -340,6 +364,9 @@ export class SocketSession implements KeyHolder, Outlet {
   }
 
   drained(): void {
+    if (!this.#isOpen) return;
+    this.#outbox.drained();
+    this.#closeIfDue();
     this.#reader?.drained();
   }
 
@@ -359,6 +386,8 @@ export class SocketSession implements KeyHolder, Outlet {
 
   #leave(): void {
     this.#stopTimer();
+    this.#outbox.close();
+    this.#host.strangers.remove(this);
     this.#reader?.release();
     this.#reader = null;
     if (this.#user !== null) {

@@ -1,5 +1,5 @@
 /**
- * `update_message` and `reaction` events for a viewer (OpenAPI, GET /events; S1): with the viewer's own flags and name of the empty
+ * `update_message`, `reaction` and `submessage` events for a viewer (OpenAPI, GET /events; S1): with the viewer's own flags and name of the empty
  * topic, and only of messages that the viewer may read now. Messages that went where the viewer may not read them are told as
  * deleted, or, to who came along and left that place since, as gone there; who was in neither place learns nothing of the one that
  * was left.
@@ -12,7 +12,7 @@ import { canReadChannelMessage, canReadMessage, hasReceived, mayKnowOrigin } fro
 import { shownTopic } from "../domain/topics.ts";
 import type { View } from "../domain/view.ts";
 import { wasAddressed, wasSubscribedAt } from "./audience.ts";
-import type { EventBody, EventKind } from "./event-kind.ts";
+import { type EventBody, type EventKind, extraTypeIn, withShownType } from "./event-kind.ts";
 import type { LiveQueue } from "./queue.ts";
 
 /** Of an event's messages. */
@@ -164,18 +164,26 @@ function deletion(view: View, record: EventRecord, queue: LiveQueue, ids: readon
   return ids.map((id) => ({ ...body, message_id: id }));
 }
 
+/** To readers that may read the message now. */
+export const submessage: EventKind = {
+  key(view, record, viewer) {
+    return isReadableNow(view, viewer, record.body["message_id"] as number) ? "" : null;
+  },
+  build: (_view, record) => [{ type: "submessage", ...record.body }],
+};
+
 /**
  * To whoever may read the message now. With the person's record beside the id, which older clients read (OpenAPI, reaction): the one
  * of now, because the address may have been hidden since.
  */
 export const reaction: EventKind = {
-  key(view, record, viewer) {
-    return isReadableNow(view, viewer, record.body["message_id"] as number) ? "" : null;
+  key(view, record, viewer, queue) {
+    return isReadableNow(view, viewer, record.body["message_id"] as number) ? extraTypeIn(record, queue) : null;
   },
-  build(view, record) {
+  build(view, record, _viewer, queue) {
     const person = view.users.get(record.body["user_id"] as number);
     if (person === undefined) return [];
     const user = { email: apiEmail(person), full_name: person.fullName, user_id: person.id };
-    return [{ type: "reaction", ...record.body, user }];
+    return [{ type: "reaction", ...withShownType(record, queue), user }];
   },
 };

@@ -19,6 +19,15 @@ export interface EncodedAnswer {
   readonly etag?: string;
 }
 
+/** Sent one after another; those in a buffer are UTF-8. */
+export type Pieces = readonly (string | Buffer)[];
+
+/** The same for a long answer: its fields are the pieces together. */
+export interface PiecedAnswer {
+  readonly kind: "pieced";
+  readonly pieces: Pieces;
+}
+
 /** An answer that is ready to be sent as it is, envelope and all; it is shared by many answers and never written to. */
 export interface WholeAnswer {
   readonly kind: "whole";
@@ -28,7 +37,14 @@ export interface WholeAnswer {
   readonly etag: string;
 }
 
-export type Handled = AskResult | EncodedAnswer | WholeAnswer;
+/** What is asked for is elsewhere, for now. */
+export interface RedirectAnswer {
+  readonly kind: "redirect";
+  /** Below this server's address. */
+  readonly location: string;
+}
+
+export type Handled = AskResult | EncodedAnswer | PiecedAnswer | WholeAnswer | RedirectAnswer;
 
 /** A file in a multipart body. */
 export interface UploadedFile {
@@ -143,10 +159,12 @@ export interface RawCall {
   readonly onAbort: (callback: () => void) => void;
 }
 
+export type AnswerBody = string | Buffer | Pieces;
+
 /** What comes out: an HTTP status and a body, with headers that a refusal needs. */
 export interface Performed {
   readonly status: number;
-  readonly body: string | Buffer;
+  readonly body: AnswerBody;
   /** JSON, where it is not said. */
   readonly contentType?: string;
   readonly headers: readonly (readonly [string, string])[];

@@ -162,7 +162,7 @@ export class CommandRunner {
     this.#environment.transaction(() => {
       if (source.kind === "timer") this.#environment.remove("timers", [source.dueAt, source.sequence]);
       if (isDead) {
-        const letter = { sequence, command, diedAt: this.#turn.now, error: String(error) };
+        const letter = { sequence, command, diedAt: this.#turn.now, error: String(error), attempts, delivery: null };
         this.#environment.remove("mailbox", sequence);
         this.#environment.put("deadLetters", sequence, letter);
       } else {

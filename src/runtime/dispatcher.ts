@@ -9,22 +9,27 @@ import { abandonmentOf } from "../../actors/abandonment.ts";
 import type { Command } from "../../actors/commands.ts";
 import { refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import { damageIn } from "../store/damage.ts";
 import type { Environment } from "../store/environment.ts";
 import type { Delta } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
+import type { Alarm } from "./alarm.ts";
 import { Batches } from "./batches.ts";
 import { Claims } from "./claims.ts";
 import type { Clock } from "./clock.ts";
 import { CommandRunner, type Concluded, StoreFailed } from "./command-runner.ts";
 import { DurableTimers, nextDueIn } from "./durable-timers.ts";
-import type { Staged, StagedEvent } from "./effects-applier.ts";
+import type { Staged } from "./effects-applier.ts";
 import { type AskResult, type Entry, type IdempotencyClaim, ok } from "./entry.ts";
+import type { EventSink } from "./event-sink.ts";
 import { IdempotencyKeys } from "./idempotency.ts";
 import { Ledger } from "./ledger.ts";
 import { isVolatile, Line, type TurnKind } from "./line.ts";
 import { Observers } from "./observers.ts";
+import { RealmTime } from "./realm-time.ts";
 import { RealmView, type TurnState } from "./realm-view.ts";
 import { Tickets } from "./tickets.ts";
+import { timesOf } from "./turn-times.ts";
 import { TimerWheel } from "./wheel.ts";
 
 /** With fewer leased positions left, the lease is renewed before one more is taken. */
@@ -33,23 +38,7 @@ const positionsLeft_min = 1000;
 /** How often a full disk is looked at again for the server's own commands. */
 const diskRetryMs = 1000;
 
-export type { Delta };
-
-/** Where events go: staged as each command is applied, published after the flush. */
-export interface EventSink {
-  /** A row was changed, and projections with it. */
-  changed(delta: Delta): void;
-  stage(event: StagedEvent): void;
-  publish(): void;
-}
-
-/** What the dispatcher reports to: a logger, and the end of the process. */
-export interface Alarm {
-  /** A command threw (M6), or, with null, the delivery of what one brought about. */
-  bug(error: unknown, command: Command | null): void;
-  /** A commit failed (M5). Must not return. */
-  fatal(error: unknown): never;
-}
+export type { Alarm, Delta, EventSink };
 
 export interface DispatcherOptions {
   readonly environment: Environment;
@@ -72,6 +61,7 @@ export class Dispatcher {
   readonly #environment: Environment;
   readonly #projections: RealmProjections;
   readonly #clock: Clock;
+  readonly #time: RealmTime;
   readonly #alarm: Alarm;
   readonly #acceptsWrites: () => boolean;
   readonly #discard: (file: string) => void;
@@ -100,8 +90,12 @@ export class Dispatcher {
     this.#discard = options.discard;
     this.ledger = Ledger.open(options.environment);
     this.#turn = this.ledger.turn;
-    this.view = new RealmView(options.environment, options.projections, this.#turn, () =>
-      this.#isInTurn ? this.#turn.now : Math.max(this.#clock.now(), this.#turn.now),
+    this.#time = new RealmTime(options.clock, this.ledger.mark, options.alarm.warn);
+    this.view = new RealmView(
+      options.environment,
+      options.projections,
+      this.#turn,
+      timesOf(this.#time, this.#turn, () => this.#isInTurn),
     );
     this.wheel = new TimerWheel(options.clock);
     this.#tickets = new Tickets(this.wheel);
@@ -117,9 +111,15 @@ export class Dispatcher {
     });
     const { acceptsWrites } = options;
     this.batches = new Batches({ wheel: this.wheel, acceptsWrites, tell: (persist) => this.tell(persist) });
-    this.#timers = new DurableTimers(options.environment, options.clock, (entry) => this.#enqueue(entry));
+    const timerClock = { now: () => this.#time.due(), after: options.clock.after.bind(options.clock) };
+    this.#timers = new DurableTimers(options.environment, timerClock, (entry) => this.#enqueue(entry));
     this.#recover(0);
     this.#timers.arm();
+  }
+
+  /** An operator says that the clock is right: nothing waits for it to last any more. */
+  trustClock(): void {
+    this.#time.trust();
   }
 
   /** The hub that publishes; set once, before the first command. */
@@ -188,7 +188,7 @@ export class Dispatcher {
     }
     this.#isInTurn = true;
     const { isAsked } = this.#line;
-    this.ledger.begin(this.#timers.now, isAsked);
+    this.ledger.begin(this.#time, this.#timers.rungUpTo, isAsked);
     const isVolatileTurn =
       this.#line.entries.every(({ command }) => isVolatile(command)) && !this.ledger.needsCeiling();
     const kind = { isVolatileTurn, isQuiet: this.view.isQuiet, isAsked };
@@ -319,6 +319,7 @@ export class Dispatcher {
   }
 
   #abandon(dead: Command): void {
+    this.#alarm.warn(`${dead.type} threw too often: it is a dead letter now, see "cli dead-letters list"`);
     const { tickets, boot, tell } = abandonmentOf(dead);
     if (tell !== null) this.#line.push({ command: tell, source: { kind: "told" }, settle: null, claim: null });
     if (boot !== this.view.counter("boot")) return;
@@ -348,7 +349,7 @@ export class Dispatcher {
     for (const waiter of waiters) waiter();
   }
 
-  /** Runs upkeep (pruning) in a transaction of its own, between turns. A failure ends the process like any commit (M5). */
+  /** Runs upkeep (pruning) in a transaction of its own, between turns. A failure ends the process (M5), a damaged row rolls back. */
   maintain(work: () => void): void {
     if (this.#isInTurn || this.#isClosed || !this.#acceptsWrites()) return;
     this.#commitAlone(() => {
@@ -361,6 +362,7 @@ export class Dispatcher {
     try {
       this.#environment.transaction(work);
     } catch (error) {
+      if (damageIn(error) !== null) throw error;
       this.#alarm.fatal(error);
     }
   }

@@ -20,7 +20,7 @@ export function nextDueIn(environment: Environment): number | null {
 
 export class DurableTimers {
   readonly #environment: Environment;
-  readonly #clock: Clock;
+  readonly #clock: Pick<Clock, "now" | "after">;
   readonly #fire: (entry: Entry) => void;
   /** Rows that are in the line already. */
   readonly #firing = new Set<string>();
@@ -31,7 +31,8 @@ export class DurableTimers {
   #cancel: (() => void) | null = null;
   #isStopped = false;
 
-  constructor(environment: Environment, clock: Clock, fire: (entry: Entry) => void) {
+  /** @param clock its `now` says up to when timers are due (realm-time.ts) */
+  constructor(environment: Environment, clock: Pick<Clock, "now" | "after">, fire: (entry: Entry) => void) {
     this.#environment = environment;
     this.#clock = clock;
     this.#fire = fire;
@@ -48,9 +49,9 @@ export class DurableTimers {
     if (this.#mayBeMore && this.#firing.size === 0) this.#sleepUntil(this.#clock.now());
   }
 
-  /** The clock's time, in milliseconds; when it was set back, that of the latest timer that has rung: it rings once and finds its time come. */
-  get now(): number {
-    return Math.max(this.#clock.now(), this.#firedUpTo);
+  /** When the latest timer that has rung was due; 0: none has. */
+  get rungUpTo(): number {
+    return this.#firedUpTo;
   }
 
   stop(): void {
@@ -84,12 +85,22 @@ export class DurableTimers {
     this.#mayBeMore = rows.length === limit;
   }
 
+  #armAgain(): void {
+    try {
+      this.arm();
+    } catch (error) {
+      // A damaged row: the timers are looked at again later.
+      this.#sleepUntil(this.#clock.now() + limits.timer_sleep_ms_max);
+      throw error;
+    }
+  }
+
   /** Long sleeps are cut, so that a clock that jumps is noticed. */
   #sleepUntil(dueAt: number): void {
     if (this.#isStopped) return;
     this.#nextDueAt = dueAt;
     this.#cancel?.();
     const delay = Math.min(Math.max(0, dueAt - this.#clock.now()), limits.timer_sleep_ms_max);
-    this.#cancel = this.#clock.after(delay, () => this.arm());
+    this.#cancel = this.#clock.after(delay, () => this.#armAgain());
   }
 }

@@ -131,9 +131,9 @@ export function stageEffect(effect: Effect, turn: TurnState, staged: Staged): vo
       staged.earliestTimer = Math.min(staged.earliestTimer ?? effect.dueAt, effect.dueAt);
       return;
     case "bury": {
-      const { command, error } = effect;
+      const { command, error, cause } = effect;
       const sequence = ++staged.sequence;
-      stageRow(staged, "deadLetters", sequence, { sequence, command, diedAt: turn.now, error });
+      stageRow(staged, "deadLetters", sequence, { sequence, command, diedAt: turn.now, error, ...cause });
       return;
     }
     case "wake":

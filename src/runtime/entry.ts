@@ -2,6 +2,7 @@
 import type { Command } from "../../actors/commands.ts";
 import type { Answer } from "../../actors/effects.ts";
 import { errorBody, errorCodes, type Refusal } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
 
 /** What an asker gets. It never rejects: refusals and bugs are values. */
 export type AskResult = { readonly kind: "ok"; readonly answer: Answer } | Refusal;
@@ -48,6 +49,7 @@ export const challenge: Header = ["WWW-Authenticate", 'Basic realm="colloquy"'];
 /** Headers that a refusal must bring, over whichever door it leaves; when to come back is told in whole seconds (D1). */
 export function headersOf(refusal: Refusal): readonly Header[] {
   if (refusal.code === "UNAUTHORIZED") return [challenge];
+  if (refusal.code === "OVERLOADED") return [["Retry-After", String(limits.overloaded_retry_s)]];
   if (statusOf(refusal) !== 429) return [];
   return [["Retry-After", String(Math.ceil(Number(refusal.fields?.["retry-after"] ?? 1)))]];
 }

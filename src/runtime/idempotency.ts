@@ -4,6 +4,7 @@
  */
 import { type Refusal, refuse } from "../../schemas/errors.ts";
 import { limits } from "../../schemas/limits.ts";
+import { damageIn } from "../store/damage.ts";
 import type { Environment } from "../store/environment.ts";
 import { type AskResult, type IdempotencyClaim, statusOf } from "./entry.ts";
 
@@ -68,11 +69,20 @@ export class IdempotencyKeys {
       const isOld = now - at > limits.idempotency_kept_ms;
       if (!isOld && count - removed < limits.idempotency_keys_per_user_max) break;
       this.#environment.remove("idempotencyAges", [userId, at, keyHash]);
-      const row = this.#environment.get("idempotency", [userId, keyHash]);
-      if (row?.at === at) this.#environment.remove("idempotency", [userId, keyHash]);
+      if (this.#isOf(at, [userId, keyHash])) this.#environment.remove("idempotency", [userId, keyHash]);
       removed++;
     }
     this.#counts.set(userId, count - removed);
+  }
+
+  /** A damaged answer can go as well: its turn must not fail because of it (M6). */
+  #isOf(at: number, key: [number, string]): boolean {
+    try {
+      return this.#environment.get("idempotency", key)?.at === at;
+    } catch (error) {
+      if (damageIn(error) === null) throw error;
+      return true;
+    }
   }
 }
 

@@ -2,8 +2,14 @@
  * The realms of a data folder: which host names which (D4), opened when first asked for. Realms that another program adds
  * (cli create-realm) are found when an unknown name is asked for.
  */
-import { join } from "node:path";
+import { statSync } from "node:fs";
 import { limits } from "../../schemas/limits.ts";
+import { type DamagedData, damageIn } from "../store/damage.ts";
+import { dataFile } from "../store/data-file.ts";
+import type { Extent } from "../store/lmdb-check.ts";
+import { requireData } from "../store/open-data-folder.ts";
+import { realmFolder } from "../store/realm-folders.ts";
+import { keepIdentity } from "../store/realm-identity.ts";
 import type { RealmEntry, RootStore } from "../store/root.ts";
 import type { Clock } from "./clock.ts";
 import type { Alarm } from "./dispatcher.ts";
@@ -11,7 +17,9 @@ import { Realm } from "./realm.ts";
 
 export interface RealmHostOptions {
   readonly dataDir: string;
-  readonly root: Pick<RootStore, "realms" | "putRealm">;
+  readonly root: Pick<RootStore, "realms" | "putRealm" | "revision">;
+  /** Who may write (fence.ts); null: nobody else can be there, as in tests. */
+  readonly owner?: string | null;
   readonly clock: Clock;
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;
@@ -19,8 +27,7 @@ export interface RealmHostOptions {
   readonly onOpen: (realm: Realm, entry: RealmEntry) => void;
 }
 
-/** How long the list of realms is believed when a name is not in it. */
-const relistMs = 1000;
+export { realmFolder };
 
 export class RealmHost {
   readonly #options: RealmHostOptions;
@@ -30,8 +37,13 @@ export class RealmHost {
   #byHost = new Map<string, RealmEntry>();
   /** Most requests name the same host as the one before: its realm, where that does not depend on a look at the list. */
   #last: { readonly hostHeader: string; readonly realm: Realm } | null = null;
-  #listedAt = Number.NEGATIVE_INFINITY;
+  /** Which list of the root `#entries` is. */
+  #revision = 0;
   #cancelDue: () => void = () => undefined;
+  /** Damage stays until the server is stopped: the file is not looked at anew for each request. */
+  readonly #damaged = new Map<number, DamagedData>();
+  /** Nobody waits for an answer yet. */
+  #isStarting = true;
 
   constructor(options: RealmHostOptions) {
     this.#options = options;
@@ -39,7 +51,7 @@ export class RealmHost {
   }
 
   #list(): void {
-    this.#listedAt = this.#options.clock.monotonic();
+    this.#revision = this.#options.root.revision();
     this.#last = null;
     this.#entries = this.#options.root.realms();
     this.#byLabel = new Map(this.#entries.filter(({ label }) => label !== "").map((entry) => [entry.label, entry]));
@@ -49,13 +61,14 @@ export class RealmHost {
   /** Exact host, then first label of a name; everything else is the default realm (D4). @param hostHeader may carry a port */
   realmOf(hostHeader: string): Realm {
     if (hostHeader === this.#last?.hostHeader) return this.#last.realm;
-    const host = hostHeader.toLowerCase().replace(/:\d+$/, "");
+    // A dot at the end says that the name is complete; it is the same name.
+    const host = hostHeader.toLowerCase().replace(/:\d*$/, "").replace(/\.$/, "");
     const found = this.#find(host);
     const entry = found ?? this.#entries[0];
     if (entry === undefined) throw new Error("the data folder has no realm");
     const realm = this.#open.get(entry.id) ?? this.open(entry);
-    // A name that is not in the list may be found in the next one.
-    if (found !== undefined || !isName(host)) this.#last = { hostHeader, realm };
+    // Any other name may be an exact host in the next list.
+    if (this.#byHost.has(host) || !isName(host)) this.#last = { hostHeader, realm };
     return realm;
   }
 
@@ -63,10 +76,8 @@ export class RealmHost {
     const exact = this.#byHost.get(host);
     if (exact !== undefined) return exact;
     if (!isName(host)) return undefined;
+    if (this.#options.root.revision() !== this.#revision) this.#list();
     const label = host.includes(".") ? host.slice(0, host.indexOf(".")) : "";
-    const known = this.#byLabel.get(label);
-    if (known !== undefined || this.#options.clock.monotonic() - this.#listedAt < relistMs) return known;
-    this.#list();
     return this.#byHost.get(host) ?? this.#byLabel.get(label);
   }
 
@@ -75,13 +86,34 @@ export class RealmHost {
    * written first: where there is no room for it, nothing is open by half, and whoever asks next tries again.
    */
   open(entry: RealmEntry): Realm {
+    const damaged = this.#damaged.get(entry.id);
+    if (damaged !== undefined) throw damaged;
+    try {
+      return this.#openWhole(entry);
+    } catch (error) {
+      const damage = damageIn(error);
+      if (damage !== null) this.#damaged.set(entry.id, damage);
+      throw error;
+    }
+  }
+
+  #openWhole(entry: RealmEntry): Realm {
+    requireData(this.#options.dataDir, entry.id);
+    const folder = realmFolder(this.#options.dataDir, entry.id);
+    // It was not closed, or has work: in both cases nobody waits for it, and a crash may have had a cause.
+    const extent = this.#isStarting ? extentAtStart(folder, entry.dueHint === 0) : "skeleton";
     if (entry.dueHint !== 0) this.#options.root.putRealm({ ...entry, dueHint: 0 });
+    const { alarm } = this.#options;
+    const name = entry.label === "" ? "the default organization" : `organization ${entry.label}`;
     const realm = new Realm({
-      folder: realmFolder(this.#options.dataDir, entry.id),
+      folder,
+      extent,
       clock: this.#options.clock,
-      alarm: this.#options.alarm,
+      alarm: { ...alarm, warn: (line) => alarm.warn(`${name}: ${line}`) },
       acceptsWrites: this.#options.acceptsWrites,
+      owner: this.#options.owner ?? null,
     });
+    if (this.#options.acceptsWrites()) keepIdentity(realm.environment, entry);
     this.#open.set(entry.id, realm);
     this.#options.onOpen(realm, entry);
     return realm;
@@ -101,6 +133,7 @@ export class RealmHost {
       else if (index === 0) this.open(entry);
       else if (!this.#openAlone(entry)) next = Math.min(next, now + limits.timer_sleep_ms_max);
     });
+    this.#isStarting = false;
     if (next === Number.POSITIVE_INFINITY) return;
     const delay = Math.min(next - now, limits.timer_sleep_ms_max);
     this.#cancelDue = this.#options.clock.after(delay, () => this.openDue());
@@ -138,6 +171,9 @@ function isName(host: string): boolean {
   return /^[a-z0-9.-]+$/.test(host) && !/^[\d.]+$/.test(host);
 }
 
-export function realmFolder(dataDir: string, id: number): string {
-  return join(dataDir, "realms", String(id));
+/** A large file is read in whole only where there may be a reason: 100,000 pages take about a second. */
+function extentAtStart(folder: string, mayHaveCrashed: boolean): Extent {
+  if (mayHaveCrashed) return "whole";
+  const file = statSync(dataFile(folder), { throwIfNoEntry: false });
+  return (file?.size ?? 0) <= limits.store_checked_at_start_bytes_max ? "whole" : "skeleton";
 }

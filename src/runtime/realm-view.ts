@@ -6,12 +6,16 @@ import type { Environment } from "../store/environment.ts";
 import type { Delta } from "../store/projections/projection.ts";
 import type { RealmProjections } from "../store/projections/realm-projections.ts";
 import { ChannelTails } from "./channel-tails.ts";
+import { MessageWatches } from "./message-watches.ts";
 import { RowCache } from "./row-cache.ts";
 import { TopicPolicies } from "./topic-policies.ts";
+import type { Times } from "./turn-times.ts";
 
 /** What changes while a turn runs. The dispatcher is its only writer. */
 export interface TurnState {
   now: number;
+  dueNow: number;
+  leaps: number;
   /** Turns since the last that had a request, this one included. */
   turnsUnasked: number;
   position: number;
@@ -22,18 +26,19 @@ export class RealmView implements View {
   readonly cache = new RowCache();
   readonly tails: ChannelTails;
   readonly #topicPolicies = new TopicPolicies();
+  readonly #watches = new MessageWatches();
   readonly #environment: Environment;
   readonly #projections: RealmProjections;
   readonly #turn: TurnState;
   /** Between turns the clock's time is shown; in a turn the turn's. */
-  readonly #now: () => number;
+  readonly #times: Times;
 
-  constructor(environment: Environment, projections: RealmProjections, turn: TurnState, now: () => number) {
+  constructor(environment: Environment, projections: RealmProjections, turn: TurnState, times: Times) {
     this.#environment = environment;
     this.tails = new ChannelTails(environment);
     this.#projections = projections;
     this.#turn = turn;
-    this.#now = now;
+    this.#times = times;
   }
 
   /** What is kept decoded follows what was written (M9). */
@@ -41,10 +46,17 @@ export class RealmView implements View {
     this.cache.apply(delta);
     this.tails.apply(delta);
     this.#topicPolicies.apply(delta);
+    this.#watches.apply(delta);
   }
 
   get now(): number {
-    return this.#now();
+    return this.#times.now;
+  }
+  get dueNow(): number {
+    return this.#times.dueNow;
+  }
+  get leaps(): number {
+    return this.#turn.leaps;
   }
   get isQuiet(): boolean {
     return this.#turn.turnsUnasked > limits.quiet_after_turns;
@@ -52,8 +64,14 @@ export class RealmView implements View {
   get position(): number {
     return this.#turn.position;
   }
+  watchMessages(readerId: number) {
+    return this.#watches.open(readerId);
+  }
   counter(name: CounterName): number {
     return this.#turn.counters[name];
+  }
+  count(table: TableName): number {
+    return this.#environment.count(table);
   }
   get realm() {
     return this.#projections.realm.record;

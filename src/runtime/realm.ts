@@ -2,11 +2,16 @@
 import { randomBytes } from "node:crypto";
 import { claimedFiles, uploadedFile } from "../../schemas/files.ts";
 import { limits } from "../../schemas/limits.ts";
+import type { RowOf } from "../../schemas/records.ts";
 import type { View } from "../domain/view.ts";
+import { hasTooManyLetters, pruneLetters } from "../store/dead-letters.ts";
 import { type Environment, openEnvironment } from "../store/environment.ts";
 import { EventLog } from "../store/event-log.ts";
+import { fenced } from "../store/fence.ts";
+import { areFilesHeld } from "../store/file-hold.ts";
 import { FileStore, filesFolder } from "../store/files.ts";
-import { migrateEnvironment, storeVersion } from "../store/migrations.ts";
+import type { Extent } from "../store/lmdb-check.ts";
+import { migrateEnvironment, refuseWithoutHead, rejectNewer, storeVersion } from "../store/migrations.ts";
 import { RealmProjections } from "../store/projections/realm-projections.ts";
 import { watchActivity } from "./activity-watch.ts";
 import type { Clock } from "./clock.ts";
@@ -19,7 +24,11 @@ export interface RealmOptions {
   readonly alarm: Alarm;
   readonly acceptsWrites: () => boolean;
   /** Only for tests that put a store with faults of its own between the realm and the disk; `openEnvironment` without. */
-  readonly openStore?: (folder: string) => Environment;
+  readonly openStore?: (folder: string, extent?: Extent) => Environment;
+  /** How much of the file is checked before it is opened. */
+  readonly extent?: Extent;
+  /** The token of the process that owns the data folder: from here on, no other writes to this realm. */
+  readonly owner?: string | null;
 }
 
 const upkeepMs = 60_000;
@@ -34,20 +43,24 @@ export class Realm {
   /** Part of every queue id; a restored backup begins a new one (E1). */
   readonly epoch: string;
   #isClosed = false;
+  readonly #assertOwned: () => void;
 
   /** @throws Error when the store is newer than the program or damaged */
   constructor(options: RealmOptions) {
-    this.environment = (options.openStore ?? openEnvironment)(options.folder);
+    const store = (options.openStore ?? openEnvironment)(options.folder, options.extent);
     try {
+      rejectNewer(store);
+      [this.environment, this.#assertOwned] = owned(store, options);
       this.epoch = this.#prepare();
       this.projections = RealmProjections.rebuild(this.environment);
     } catch (error) {
-      void this.environment.close();
+      void store.close();
       throw error;
     }
     this.files = new FileStore({
       folder: filesFolder(options.folder),
       acceptsWrites: options.acceptsWrites,
+      areHeld: () => areFilesHeld(options.folder, options.clock.now()),
       report: (error) => options.alarm.bug(error, null),
     });
     this.dispatcher = new Dispatcher({
@@ -59,15 +72,27 @@ export class Realm {
       discard: (file) => this.files.discard(file),
     });
     this.log = new EventLog(this.environment);
-    watchRetention(this.dispatcher, this.environment.get("realm", "realm") !== undefined);
+    watchRetention(this.dispatcher, this.environment.get("realm", "realm") !== undefined, options.alarm.warn);
     watchActivity(this.dispatcher);
     this.#keepUp();
     this.files.sweep(() => this.#claimed()).catch((error: unknown) => options.alarm.bug(error, null));
   }
 
-  /** Which files rows claim at this moment. */
+  /** @throws OwnershipLost when another process took over, or the files were replaced */
+  assertOwned(): void {
+    this.#assertOwned();
+    this.files.assertInPlace();
+  }
+
+  /**
+   * Which files rows claim at this moment. Files that were listed before belong to this process or to earlier owners: a later
+   * owner writes none before it has taken over.
+   */
   #claimed(): { has(name: string): boolean } {
-    const pictures = claimedFiles(this.view.users.all(), this.view.realmEmoji.all());
+    this.#assertOwned();
+    const ofRealm: RowOf<"realmPictures">[] = [];
+    this.environment.each("realmPictures", (row) => ofRealm.push(row));
+    const pictures = claimedFiles(this.view.users.all(), this.view.realmEmoji.all(), ofRealm);
     return {
       has: (name) => {
         const file = uploadedFile(name);
@@ -89,26 +114,41 @@ export class Realm {
   #prepare(): string {
     const version = this.environment.get("meta", "version")?.value as number | undefined;
     const stored = this.environment.get("meta", "epoch")?.value as string | undefined;
-    if (version === storeVersion && stored !== undefined) return stored;
+    refuseWithoutHead(this.environment);
+    if (version !== undefined) migrateEnvironment(this.environment, version);
+    if (version !== undefined && stored !== undefined) return stored;
     const epoch = stored ?? randomBytes(6).toString("hex");
     this.environment.transaction(() => {
-      if (version !== undefined) migrateEnvironment(this.environment, version);
       this.environment.put("meta", "version", { value: storeVersion });
       this.environment.put("meta", "epoch", { value: epoch });
     });
     return epoch;
   }
 
-  /** Prunes the event log now and then, in slices, between turns; while a slice was not enough, soon again. */
+  /**
+   * Now and then: prunes the event log, in slices, between turns, and clears away what backups left. While a slice was not enough,
+   * soon again.
+   */
   #keepUp(afterMs = upkeepMs): void {
     this.dispatcher.wheel.set("upkeep", afterMs, () => {
-      const { ledger, view } = this.dispatcher;
+      const { ledger } = this.dispatcher;
       const before = ledger.eventBytes;
-      const isDue =
-        before > limits.event_log_bytes_max || this.#oldestEventAge(view.now) > limits.event_log_kept_ms_max;
-      if (isDue) this.dispatcher.maintain(() => ledger.grew(-this.log.prune(view.now, before)));
-      this.#keepUp(ledger.eventBytes < before ? upkeepAgainMs : upkeepMs);
+      try {
+        this.environment.clearDeadReaders();
+        this.files.discardHeldBack();
+        this.#prune(before);
+        if (hasTooManyLetters(this.environment)) this.dispatcher.maintain(() => pruneLetters(this.environment));
+      } finally {
+        this.#keepUp(ledger.eventBytes < before ? upkeepAgainMs : upkeepMs);
+      }
     });
+  }
+
+  #prune(bytes: number): void {
+    const { ledger, view } = this.dispatcher;
+    const now = view.dueNow;
+    const isDue = bytes > limits.event_log_bytes_max || this.#oldestEventAge(now) > limits.event_log_kept_ms_max;
+    if (isDue) this.dispatcher.maintain(() => ledger.grew(-this.log.prune(now, bytes)));
   }
 
   #oldestEventAge(now: number): number {
@@ -125,4 +165,11 @@ export class Realm {
     await this.environment.close();
     return dueHint;
   }
+}
+
+/** The store that this realm writes to, and whether it still may. */
+function owned(store: Environment, { folder, owner }: RealmOptions): [Environment, () => void] {
+  if (owner === undefined || owner === null) return [store, () => undefined];
+  const environment = fenced(store, folder, owner);
+  return [environment, () => environment.assertOwned()];
 }

@@ -3,11 +3,14 @@
  * realm that is opened with limits, where a crash may have come between a change and the look.
  */
 import { command } from "../../actors/commands.ts";
-import type { ChannelRecord } from "../../schemas/records.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { ChannelRecord, SnapshotRecord } from "../../schemas/records.ts";
 import type { Dispatcher } from "./dispatcher.ts";
 
+const heldLine = `Message retention is held: the clock jumped ahead, and more than ${limits.retention_leap_percent_max}% of all messages would be removed. Stop the server, then run "cli confirm-retention" if the clock is right, "cli set-time" if it was wrong.`;
+
 /** @param isFounded whether there is an organization yet */
-export function watchRetention(dispatcher: Dispatcher, isFounded: boolean): void {
+export function watchRetention(dispatcher: Dispatcher, isFounded: boolean, warn: (line: string) => void): void {
   const { view, observers } = dispatcher;
   const look = () => dispatcher.tell(command({ actor: "retention" }, "retention.look", {}, null));
   const own = new OwnLimits();
@@ -19,6 +22,12 @@ export function watchRetention(dispatcher: Dispatcher, isFounded: boolean): void
     const before = realmDays;
     realmDays = ofRealm();
     if (realmDays !== before) look();
+  });
+  observers.observe("snapshots", (deltas) => {
+    const isHeld = deltas.some(
+      ({ key, row }) => key === "retention" && (row as SnapshotRecord | null)?.state === "held",
+    );
+    if (isHeld) warn(heldLine);
   });
   observers.observe("channels", (deltas) => {
     const rows = deltas.flatMap(({ row }) => (row === null ? [] : [row as ChannelRecord]));

@@ -27,6 +27,11 @@ export class TimerWheel {
     this.#tickLater();
   }
 
+  /** By which it counts: milliseconds that only grow. */
+  get now(): number {
+    return this.#clock.monotonic();
+  }
+
   has(name: string): boolean {
     return this.#bucketOf.has(name);
   }

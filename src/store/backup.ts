@@ -1,90 +1,162 @@
 /** Copies, restores and checks of a data folder. A restored one begins new epochs, so that old queues are void (E1). */
-import { randomBytes } from "node:crypto";
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
-import { copyFile, mkdir } from "node:fs/promises";
+import { createHash, randomBytes } from "node:crypto";
+import { copyFileSync, createReadStream, existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
+import { copyFile, mkdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { avatarFiles, emojiFiles, uploadName } from "../../schemas/files.ts";
-import { rowFields, type TableName } from "../../schemas/records.ts";
+import { avatarFiles, emojiFiles, realmPictureFile, uploadName } from "../../schemas/files.ts";
+import { limits } from "../../schemas/limits.ts";
+import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
+import { dataFile } from "./data-file.ts";
 import { type Environment, openEnvironment } from "./environment.ts";
+import { type FileHold, type HolderPorts, holdFiles } from "./file-hold.ts";
 import { filesFolder, listFiles } from "./files.ts";
 import { flushFoldersTo, flushTree } from "./folders.ts";
-import type { RootStore } from "./root.ts";
-
-function folderOf(dataDir: string, id: number): string {
-  return join(dataDir, "realms", String(id));
-}
+import { refuseWithoutHead } from "./migrations.ts";
+import { realmFolder } from "./realm-folders.ts";
+import { keepIdentity } from "./realm-identity.ts";
+import type { RealmEntry, RootStore } from "./root.ts";
 
 /**
  * The root is copied first: realms only come, so the copy names none whose folder is not copied after it. Each realm is of one moment.
- * On disk when this resolves: whoever has a backup may give up an older one.
+ * On disk, and read again, when this resolves: whoever has a backup may give up an older one.
+ * @returns what is wrong with the copy, one line per problem
  */
-export async function backupFolder(root: RootStore, dataDir: string, target: string): Promise<void> {
+export async function backupFolder(
+  root: RootStore,
+  dataDir: string,
+  target: string,
+  ports: HolderPorts,
+): Promise<string[]> {
   mkdirSync(join(target, "root"), { recursive: true, mode: 0o700 });
   await root.backup(join(target, "root"));
-  for (const { id } of root.realms()) {
-    const environment = openEnvironment(folderOf(dataDir, id));
-    mkdirSync(folderOf(target, id), { recursive: true, mode: 0o700 });
-    // Before, because a file may be given up while the rest is copied; and after, because one may be added.
-    await copyFiles(folderOf(dataDir, id), folderOf(target, id));
-    await environment.backup(folderOf(target, id));
-    await environment.close();
-    await copyFiles(folderOf(dataDir, id), folderOf(target, id));
-  }
+  for (const { id } of root.realms()) await backupRealm(realmFolder(dataDir, id), realmFolder(target, id), ports);
   for (const name of readdirSync(dataDir).filter((entry) => entry.startsWith("zuliprc"))) {
     copyFileSync(join(dataDir, name), join(target, name));
   }
   await flushTree(target);
   flushFoldersTo(target);
+  const problems = await checkRealms(root.realms(), target);
+  // Of this check alone: a copy is at rest.
+  for (const { id } of root.realms()) rmSync(join(realmFolder(target, id), "lock.mdb"), { force: true });
+  return problems;
 }
 
-/** Copies what is not there yet: a file never changes. What a row does not claim is swept when the copy is opened. */
-async function copyFiles(realm: string, target: string): Promise<void> {
-  for (const name of await listFiles(filesFolder(realm))) {
+/** Rows first, then the files that they claim: the server removes none meanwhile (file-hold.ts). */
+async function backupRealm(folder: string, target: string, ports: HolderPorts): Promise<void> {
+  mkdirSync(target, { recursive: true, mode: 0o700 });
+  const hold = await holdFiles(folder, ports);
+  try {
+    const environment = openEnvironment(folder);
+    environment.clearDeadReaders();
+    await environment.backup(target).finally(() => environment.close());
+    const copy = openEnvironment(target, "whole");
+    const claimed = claimedIn(copy);
+    await copy.close();
+    await copyFiles(folder, target, claimed, hold);
+  } finally {
+    await hold.release();
+  }
+}
+
+/** Files that rows claim, each with its owner in words. */
+function claimedIn(environment: Environment): Map<string, string> {
+  const claimed = new Map<string, string>();
+  const claim = (owner: string, names: readonly string[]) => {
+    for (const name of names) claimed.set(name, owner);
+  };
+  environment.each("users", (user) => claim(`user ${user.id}`, avatarFiles(user.avatarFile)));
+  environment.each("attachments", ({ id, file }) => claim(`attachment ${id}`, [uploadName(file)]));
+  environment.each("realmPictures", (row, name) => claim(`organization's ${name}`, [realmPictureFile(row)]));
+  environment.each("realmEmoji", (emoji) => claim(`custom emoji ${emoji.id}`, emojiFiles(emoji)));
+  return claimed;
+}
+
+async function copyFiles(
+  realm: string,
+  target: string,
+  claimed: ReadonlyMap<string, string>,
+  hold: FileHold,
+): Promise<void> {
+  for (const name of claimed.keys()) {
+    await hold.renew();
     const copy = join(filesFolder(target), name);
-    if (existsSync(copy)) continue;
     await mkdir(dirname(copy), { recursive: true, mode: 0o700 });
     try {
       await copyFile(join(filesFolder(realm), name), copy);
     } catch (error) {
-      // Removed since it was listed.
+      // The check of the copy reports it.
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }
   }
 }
 
+/** @param sha256 null: only the size is known */
+async function isIntact(path: string, size: number, sha256: string | null): Promise<boolean> {
+  if ((await stat(path)).size !== size) return false;
+  if (sha256 === null) return true;
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest("base64url") === sha256;
+}
+
 export async function restoreFolder(root: RootStore, dataDir: string): Promise<void> {
-  for (const { id } of root.realms()) {
-    if (!existsSync(folderOf(dataDir, id))) throw new Error(`the backup lacks realm ${id}`);
-    const environment = openEnvironment(folderOf(dataDir, id));
+  for (const entry of root.realms()) {
+    const folder = realmFolder(dataDir, entry.id);
+    if (!existsSync(dataFile(folder))) throw new Error(`the backup lacks realm ${entry.id}`);
+    const environment = openEnvironment(folder, "whole");
     environment.transaction(() => {
       environment.put("meta", "epoch", { value: randomBytes(6).toString("hex") });
       for (const key of environment.keys("queues", { limit: Number.MAX_SAFE_INTEGER }))
         environment.remove("queues", key);
     });
+    keepIdentity(environment, entry);
     await environment.close();
   }
 }
 
-/** @returns one line per problem */
-export async function checkFolder(root: RootStore, dataDir: string): Promise<string[]> {
+/** Reads everything: pages, rows, what indexes say, and files. @returns one line per problem */
+export function checkFolder(root: RootStore, dataDir: string): Promise<string[]> {
+  return checkRealms(root.realms(), dataDir);
+}
+
+async function checkRealms(realms: readonly RealmEntry[], dataDir: string): Promise<string[]> {
   const problems: string[] = [];
-  for (const { id } of root.realms()) {
-    const environment = openEnvironment(folderOf(dataDir, id));
+  for (const { id } of realms) {
     const report = (problem: string) => problems.push(`realm ${id}: ${problem}`);
-    for (const table of Object.keys(rowFields) as TableName[]) checkRows(environment, table, report);
-    checkIndexes(environment, report);
-    await checkFiles(environment, folderOf(dataDir, id), report);
-    await environment.close();
+    try {
+      await checkRealm(realmFolder(dataDir, id), report);
+    } catch (error) {
+      // Nothing more can be read of it.
+      report(error instanceof Error ? error.message : String(error));
+    }
   }
   return problems;
 }
 
-function checkRows(environment: Environment, table: TableName, report: (problem: string) => void): void {
+async function checkRealm(folder: string, report: (problem: string) => void): Promise<void> {
+  const environment = openEnvironment(folder, "whole");
   try {
-    environment.each(table, () => undefined);
-  } catch (error) {
-    report(`${table}: ${error instanceof Error ? error.message : String(error)}`);
+    let damaged = 0;
+    for (const table of Object.keys(rowFields) as TableName[]) damaged += checkRows(environment, table, report);
+    // What compares rows must read them.
+    if (damaged > 0) return;
+    refuseWithoutHead(environment);
+    checkIndexes(environment, report);
+    await checkFiles(environment, folder, report);
+  } finally {
+    await environment.close();
   }
+}
+
+/** @returns how many of a table's rows are damaged; as many are reported as are of use */
+function checkRows(environment: Environment, table: TableName, report: (problem: string) => void): number {
+  let damaged = 0;
+  environment.verify(table, (error) => {
+    if (++damaged <= limits.check_rows_reported_max) report(error instanceof Error ? error.message : String(error));
+  });
+  const unsaid = damaged - limits.check_rows_reported_max;
+  if (unsaid > 0) report(`${unsaid} more rows of table ${table} are damaged`);
+  return damaged;
 }
 
 /** Every message has its conversation and its index entries, and the other way round. */
@@ -112,13 +184,17 @@ function checkIndexes(environment: Environment, report: (problem: string) => voi
   if (channelMessages !== inChannels) report(`${channelMessages} channel messages, ${inChannels} entries of channels`);
 }
 
-/** Every file that a row claims is there. */
+/** Every file that a row claims is there, and an uploaded one is what was uploaded. */
 async function checkFiles(environment: Environment, realm: string, report: (problem: string) => void): Promise<void> {
   const present = new Set(await listFiles(filesFolder(realm)));
-  const reportMissing = (owner: string, names: readonly string[]) => {
-    for (const name of names) if (!present.has(name)) report(`${owner}: the file ${name} is missing`);
-  };
-  environment.each("users", (user) => reportMissing(`user ${user.id}`, avatarFiles(user.avatarFile)));
-  environment.each("attachments", ({ id, file }) => reportMissing(`attachment ${id}`, [uploadName(file)]));
-  environment.each("realmEmoji", (emoji) => reportMissing(`custom emoji ${emoji.id}`, emojiFiles(emoji)));
+  for (const [name, owner] of claimedIn(environment)) {
+    if (!present.has(name)) report(`${owner}: the file ${name} is missing`);
+  }
+  const uploads: RowOf<"attachments">[] = [];
+  environment.each("attachments", (attachment) => uploads.push(attachment));
+  for (const { id, file, size, sha256 } of uploads) {
+    const name = uploadName(file);
+    const isDamaged = present.has(name) && !(await isIntact(join(filesFolder(realm), name), size, sha256));
+    if (isDamaged) report(`attachment ${id}: the file ${name} is damaged`);
+  }
 }

@@ -1,11 +1,13 @@
 /**
  * How a row becomes bytes: a MessagePack list that begins with the table's version, followed by the row's fields in the order
- * of `rowFields`. Another codec would begin with another byte than a list does. No shared structures: an aborted
+ * of `rowFields`; around it the seal (seal.ts), which detects damage on disk. No shared structures: an aborted
  * transaction would corrupt them (pitfalls 1.6).
  */
 import { Packr } from "msgpackr";
 import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
+import { DamagedRow } from "./damage.ts";
 import { migrateRow, rowVersions } from "./migrations.ts";
+import { checkSeal, contentsOf, isSealed, seal } from "./seal.ts";
 
 // Plain encoding, self-contained; records as maps would repeat field names in each row, so rows are lists.
 const packr = new Packr({ useRecords: false, copyBuffers: true, variableMapSize: true });
@@ -41,16 +43,35 @@ function shapeOf(table: TableName, fields: readonly string[]): Shape {
 }
 
 /** @throws Error when a value cannot be encoded: a bug in the command that wrote it (M6). */
-export function encodeRow<T extends TableName>(table: T, row: RowOf<T>): Buffer {
-  return packr.pack(shapes[table].toList(row as Row));
+export function encodeRow<T extends TableName>(table: T, key: unknown, row: RowOf<T>): Buffer {
+  return seal(table, key, packr.pack(shapes[table].toList(row as Row)));
 }
 
-/** @throws Error when the bytes are not of this store: it was written by a newer version, or is damaged. */
-export function decodeRow<T extends TableName>(table: T, bytes: Uint8Array): RowOf<T> {
-  const list = packr.unpack(bytes) as unknown;
+/**
+ * @param mayBeUnsealed the store is older than `sealedSince`, and this row may be as well
+ * @throws DamagedRow when the bytes are not those that were written under this key
+ * @throws Error when a newer program wrote them
+ */
+export function decodeRow<T extends TableName>(
+  table: T,
+  key: unknown,
+  bytes: Uint8Array,
+  mayBeUnsealed = false,
+): RowOf<T> {
+  const isPlain = mayBeUnsealed && !isSealed(bytes);
+  if (!isPlain) checkSeal(table, key, bytes);
+  const list = unpacked(table, key, bytes, isPlain);
   const version = Array.isArray(list) ? (list[0] as unknown) : undefined;
-  if (!Array.isArray(list) || typeof version !== "number") throw new Error(`a row of ${table} has an unknown codec`);
+  if (!Array.isArray(list) || typeof version !== "number") throw new DamagedRow(table, key, "has an unknown codec");
   const shape = shapes[table];
   const row = shape.toRow(list);
   return (version === shape.version ? row : migrateRow(table, version, row)) as RowOf<T>;
+}
+
+function unpacked(table: TableName, key: unknown, bytes: Uint8Array, isPlain: boolean): unknown {
+  try {
+    return packr.unpack(bytes, isPlain ? undefined : contentsOf(bytes));
+  } catch (error) {
+    throw new DamagedRow(table, key, `cannot be decoded (${error instanceof Error ? error.message : String(error)})`);
+  }
 }

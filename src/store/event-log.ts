@@ -40,7 +40,7 @@ export class EventLog {
       const isTooOld = age > limits.event_log_kept_ms_max;
       const isTooMuch = bytes - removed > limits.event_log_bytes_max && age > limits.event_log_kept_ms_min;
       if (!isTooOld && !isTooMuch) break;
-      removed += encodeRow("events", row).length;
+      removed += encodeRow("events", key, row).length;
       this.#environment.remove("events", key);
       next = key + 1;
     }

@@ -3,11 +3,13 @@
  * that claims it. What nobody claims, after a crash in between, is swept when the realm opens. Names are random: a file is
  * written once, never changed. Nobody else reads the folder.
  */
+import { existsSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileNameShape } from "../../schemas/files.ts";
 import { FileDraft, isNoRoom } from "./file-draft.ts";
 import { flushFolder } from "./folders.ts";
+import { Place } from "./place.ts";
 
 export interface NewFile {
   /** As `fileNameShape` has it: folder and name. */
@@ -20,6 +22,8 @@ export interface FileStoreOptions {
   readonly folder: string;
   /** Whether there is room on the disk (M5). */
   readonly acceptsWrites: () => boolean;
+  /** Whether a backup is copying: nothing is removed meanwhile. */
+  readonly areHeld?: () => Promise<boolean>;
   /** A file could not be removed: it is tried again by the next sweep. */
   readonly report: (error: unknown) => void;
 }
@@ -42,18 +46,32 @@ export class FileStore {
   /** Written, or being written, and not claimed yet: no sweep takes them. */
   readonly #unsettled = new Set<string>();
   readonly #working = new Set<Promise<unknown>>();
+  /** To be removed when no backup is copying. A restart forgets them, and its sweep finds them. */
+  readonly #heldBack = new Set<string>();
   readonly #made = new Set<string>();
   #bytes = 0;
+  /** Of the folder; null: there is none yet. */
+  #place: Place | null = null;
   /** What comes and goes while a sweep counts; null: all that is there has been counted. */
   #tally: Tally | null = null;
 
   constructor(options: FileStoreOptions) {
     this.#options = options;
+    this.#seePlace();
+  }
+
+  #seePlace(): void {
+    if (this.#place === null && existsSync(this.#options.folder)) this.#place = new Place(this.#options.folder);
   }
 
   /** Bytes of all files, for the quota: an estimate, complete when the sweep after opening is done. */
   get bytes(): number {
     return this.#bytes;
+  }
+
+  /** @throws OwnershipLost when the folder was removed or replaced */
+  assertInPlace(): void {
+    this.#place?.verify();
   }
 
   get acceptsWrites(): boolean {
@@ -134,6 +152,7 @@ export class FileStore {
   async #makeFolder(folder: string): Promise<void> {
     if (this.#made.has(folder)) return;
     await mkdir(join(this.#options.folder, folder), { recursive: true, mode: 0o700 });
+    this.#seePlace();
     await flushFolder(this.#options.folder);
     await flushFolder(dirname(this.#options.folder));
     this.#made.add(folder);
@@ -169,7 +188,23 @@ export class FileStore {
 
   /** Removes a file in the background. */
   discard(name: string): void {
-    void this.#track(this.#remove(name));
+    void this.#track(this.#removeUnlessHeld(name));
+  }
+
+  /** Removes what had to wait for a backup, if none is copying any more. */
+  discardHeldBack(): void {
+    const names = [...this.#heldBack];
+    this.#heldBack.clear();
+    for (const name of names) this.discard(name);
+  }
+
+  async #removeUnlessHeld(name: string): Promise<void> {
+    if (await this.#areHeld()) this.#heldBack.add(name);
+    else await this.#remove(name);
+  }
+
+  async #areHeld(): Promise<boolean> {
+    return this.#options.areHeld !== undefined && (await this.#options.areHeld());
   }
 
   async #remove(name: string): Promise<void> {
@@ -204,7 +239,9 @@ export class FileStore {
     const isClaimed = claimed();
     const orphans = found.filter((name) => !isClaimed.has(name) && !this.#isUnsettled(name));
     const kept = found.filter((name) => isClaimed.has(name) && !this.#isUnsettled(name));
-    for (const name of orphans) {
+    // They stay until the next start: the rows that a backup copies may claim them.
+    const isHeld = await this.#areHeld();
+    for (const name of isHeld ? [] : orphans) {
       await rm(join(this.#options.folder, name), { force: true }).catch(this.#options.report);
     }
     for (const name of kept) {

@@ -5,14 +5,17 @@
  */
 import { messageTraits } from "../../schemas/message-traits.ts";
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
+import { DamagedData } from "./damage.ts";
 import type { Environment } from "./environment.ts";
+import { sealedSince } from "./seal.ts";
+import { sealStore } from "./sealing.ts";
 
 export class StoreTooNew extends Error {
   override readonly name = "StoreTooNew";
 }
 
-/** Version of the environment's layout: tables and their keys. */
-export const storeVersion = 6;
+/** Version of the environment's layout: tables and their keys, and how rows are sealed. */
+export const storeVersion = 7;
 
 /** Version of each table's rows. Raise it together with a row migration. */
 export const rowVersions: Readonly<Record<TableName, number>> = {
@@ -42,6 +45,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   searchPending: 1,
   attachments: 1,
   attachmentFiles: 1,
+  uploadUsage: 1,
   userAttachments: 1,
   attachmentMessages: 1,
   messageAttachments: 1,
@@ -64,6 +68,7 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   mailbox: 1,
   timers: 1,
   deadLetters: 1,
+  deadMails: 1,
   idempotency: 1,
   idempotencyAges: 1,
   presence: 1,
@@ -95,11 +100,19 @@ export const rowVersions: Readonly<Record<TableName, number>> = {
   logins: 1,
   scheduledMessages: 1,
   reminders: 1,
+  pushTokens: 1,
+  devices: 1,
+  realmDomains: 1,
+  realmPictures: 1,
+  botStorage: 1,
+  botStorageUse: 1,
+  submessages: 1,
+  widgets: 1,
 };
 
 type Row = Record<string, unknown>;
 
-/** `environmentMigrations[n]` turns an environment of version n into one of version n + 1, inside one transaction. */
+/** `environmentMigrations[n]` turns an environment of version n into one of version n + 1, all of them inside one transaction. */
 const environmentMigrations: Readonly<Record<number, (environment: Environment) => void>> = {
   1: keySubscriptionsByChannel,
   2: describeIndexedMessages,
@@ -174,18 +187,43 @@ function endQueues(environment: Environment): void {
   for (const key of keys) environment.remove("queues", key);
 }
 
-/** Only inside a transaction. @throws StoreTooNew; Error when a step is missing */
+/** Before anything is written. @throws StoreTooNew */
+export function rejectNewer(environment: Environment): void {
+  const version = environment.get("meta", "version")?.value as number | undefined;
+  if (version === undefined || version <= storeVersion) return;
+  throw new StoreTooNew(
+    `an organization's data has version ${version}, this program knows ${storeVersion}: use the newer program`,
+  );
+}
+
+/**
+ * What says how old a store is, and what it counts, cannot be missing where rows are: a new realm has its version before its
+ * counters, and ids would begin anew without either. @throws DamagedData
+ */
+export function refuseWithoutHead(environment: Environment): void {
+  if (environment.has("meta", "version") && environment.has("meta", "ledger")) return;
+  const tables = (Object.keys(rowVersions) as TableName[]).filter((table) => table !== "meta");
+  const filled = tables.find((table) => environment.keys(table, { limit: 1 }).length > 0);
+  if (filled === undefined) return;
+  throw new DamagedData(environment.file, `its version or its counters are missing, while table ${filled} has rows`);
+}
+
+/** The last version whose steps are made inside one transaction; sealing all rows takes many. */
+const lastUnsealed = sealedSince - 1;
+
+/** Makes an environment of `version` one of today's. After a crash it goes on where it was. @throws Error when a step is missing */
 export function migrateEnvironment(environment: Environment, version: number): void {
-  if (version > storeVersion) {
-    throw new StoreTooNew(
-      `an organization's data has version ${version}, this program knows ${storeVersion}: use the newer program`,
-    );
+  if (version < lastUnsealed) {
+    environment.transaction(() => {
+      for (let at = version; at < lastUnsealed; at++) {
+        const step = environmentMigrations[at];
+        if (step === undefined) throw new Error(`no migration of a store from version ${at}`);
+        step(environment);
+      }
+      environment.put("meta", "version", { value: lastUnsealed });
+    });
   }
-  for (let at = version; at < storeVersion; at++) {
-    const step = environmentMigrations[at];
-    if (step === undefined) throw new Error(`no migration of a store from version ${at}`);
-    step(environment);
-  }
+  if (version < sealedSince) sealStore(environment);
 }
 
 /** `rowMigrations[table][n]` turns a row of version n into one of version n + 1. */

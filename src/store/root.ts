@@ -1,93 +1,135 @@
 /** The root environment of a data folder: who owns it, which realms there are, when an idle one has something due (M8). */
-import { closeSync, existsSync, mkdirSync, openSync, readSync, rmSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { open, type RootDatabase } from "lmdb";
-import { isRunning, type Owner, thisProcess } from "./data-lock.ts";
+import { open } from "lmdb";
+import { dataFile, fileFaults, stateOfFile } from "./data-file.ts";
+import { isRunning, isThisProcess, type Owner, thisProcess } from "./data-lock.ts";
+import { takenOver } from "./fence.ts";
+import { DataFolderInUse, FolderLock } from "./folder-lock.ts";
 import { flushFoldersTo } from "./folders.ts";
+import { checkPages } from "./lmdb-check.ts";
 import { StoreTooNew, storeVersion } from "./migrations.ts";
+import { Place } from "./place.ts";
+import { realmIdsOnDisk } from "./realm-folders.ts";
+import type { RealmIdentity } from "./realm-identity.ts";
+import { RootRows } from "./root-rows.ts";
 
-export interface RealmEntry {
-  readonly id: number;
-  /** First label of its host; "" for the default realm (D4). */
-  readonly label: string;
-  /** Exact hosts beside the label. */
-  readonly hosts: readonly string[];
-  readonly createdAt: number;
+export { DataFolderInUse };
+
+export interface RealmEntry extends RealmIdentity {
   /** When a closed realm has a timer due at the earliest, or null. */
   readonly dueHint: number | null;
 }
 
-export class DataFolderInUse extends Error {
-  override readonly name = "DataFolderInUse";
+/** What this process holds while it owns the folder. */
+interface Ownership {
+  readonly token: string;
+  readonly lock: FolderLock;
 }
 
-const pageBytes = 4096;
-/** LMDB's mark in the head of its first two pages. */
-const mark = { offset: 24, bytes: Buffer.from([0xde, 0xc0, 0xef, 0xbe]) };
-
-/**
- * A power cut while LMDB made the root leaves pages that end whichever process opens them. Nothing was in it yet, where there is no
- * organization; where there is one, it is not ours to remove.
- * @throws Error when it is damaged beyond that
- */
-function clearUnfinished(dataFolder: string, folder: string): void {
-  const file = join(folder, "data.mdb");
-  if (!existsSync(file) || hasHead(file)) return;
-  if (existsSync(join(dataFolder, "realms"))) throw new Error(`${file} is damaged: restore a backup`);
-  rmSync(folder, { recursive: true, force: true });
-}
-
-/** An empty file is one that another process is making at this moment. */
-function hasHead(file: string): boolean {
-  const head = Buffer.alloc(2 * pageBytes);
-  const opened = openSync(file, "r");
+/** @throws DamagedData */
+function openRows(folder: string): RootRows {
+  const file = dataFile(folder);
+  checkPages(file, "whole");
+  const database = open<Buffer, (string | number)[]>({ path: folder, overlappingSync: false, encoding: "binary" });
   try {
-    if (readSync(opened, head) === 0) return true;
-  } finally {
-    closeSync(opened);
+    return new RootRows(database, file);
+  } catch (error) {
+    void database.close();
+    throw error;
   }
-  return [0, pageBytes].every((page) => mark.bytes.equals(head.subarray(page + mark.offset, page + mark.offset + 4)));
 }
 
 export class RootStore {
-  readonly #database: RootDatabase<unknown, (string | number)[]>;
+  readonly #database: RootRows;
+  readonly #dataFolder: string;
+  readonly #place: Place;
+  #ownership: Ownership | null = null;
+  #foundingLock: FolderLock | null = null;
 
-  private constructor(database: RootDatabase<unknown, (string | number)[]>) {
+  private constructor(database: RootRows, dataFolder: string) {
     this.#database = database;
+    this.#dataFolder = dataFolder;
+    this.#place = new Place(dataFile(join(dataFolder, "root")));
   }
 
-  /** @throws StoreTooNew when a newer program wrote it */
+  /** @throws StoreTooNew when a newer program wrote it; Error when it is lost, and the server has to rebuild it */
   static open(dataFolder: string): RootStore {
+    const file = dataFile(join(dataFolder, "root"));
+    const state = stateOfFile(file);
+    const isNew = (state === "missing" || state === "empty") && realmIdsOnDisk(dataFolder).length === 0;
+    if (state !== "whole" && !isNew)
+      throw new Error(`${file} ${fileFaults[state]}. Start the server: it mends that, or says why not.`);
+    return RootStore.make(dataFolder);
+  }
+
+  /** Opens one that is whole, or makes a new one. @throws StoreTooNew */
+  static make(dataFolder: string): RootStore {
     const folder = join(dataFolder, "root");
-    clearUnfinished(dataFolder, folder);
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    const database = open<unknown, (string | number)[]>({ path: folder, overlappingSync: false, encoding: "json" });
+    const database = firstRead(() => openRows(folder));
     // Always: the process that made it may have been killed before it came to this.
     flushFoldersTo(folder);
-    const store = new RootStore(database);
+    const store = new RootStore(database, dataFolder);
     const version = database.get(["version"]) as number | undefined;
     if (version !== undefined && version > storeVersion) {
       throw new StoreTooNew(
         `the data has version ${version}, this program knows ${storeVersion}: use the newer program`,
       );
     }
-    if (version === undefined) store.#write(() => void database.put(["version"], storeVersion));
+    if (version === undefined) store.#write(() => database.put(["version"], storeVersion));
     return store;
   }
 
-  /** @throws DataFolderInUse when another process runs on it */
-  lock(): void {
-    this.#write(() => {
-      const owner = this.#database.get(["owner"]) as Owner | undefined;
-      if (owner !== undefined && owner.pid !== process.pid && isRunning(owner)) {
-        throw new DataFolderInUse(`process ${owner.pid} is running on this data folder`);
-      }
-      void this.#database.put(["owner"], thisProcess());
-    });
+  /**
+   * From here on this process owns the folder, and every write of an earlier owner fails (fence.ts).
+   * @throws DataFolderInUse when another process runs on it
+   */
+  lock(lock?: FolderLock): void {
+    if (this.#ownership !== null) return;
+    const taken = lock ?? FolderLock.take(this.#dataFolder);
+    const me = thisProcess();
+    try {
+      this.#write(() => {
+        const owner = this.#database.get(["owner"]) as Owner | undefined;
+        if (owner !== undefined && !isThisProcess(owner) && isRunning(owner)) {
+          throw new DataFolderInUse(`process ${owner.pid} is running on this data folder`);
+        }
+        this.#database.sealAll();
+        this.#database.put(["owner"], me);
+      });
+    } catch (error) {
+      if (lock === undefined) taken.release();
+      throw error;
+    }
+    this.#ownership = { token: me.token ?? "", lock: taken };
+  }
+
+  /** Of its owner; null: this process does not own the folder. */
+  get token(): string | null {
+    return this.#ownership?.token ?? null;
   }
 
   unlock(): void {
-    this.#write(() => void this.#database.remove(["owner"]));
+    if (this.#ownership === null) return;
+    if (this.#isOwner()) this.#write(() => this.#database.remove(["owner"]));
+    this.#release();
+  }
+
+  /** Of a copy: the owner in it is the process that ran on the original. */
+  forgetOwner(): void {
+    this.#write(() => this.#database.remove(["owner"]));
+  }
+
+  /** @throws OwnershipLost when another process took over, or the files were replaced */
+  assertOwned(): void {
+    this.#database.resetReadTxn();
+    if (this.#ownership !== null && !this.#isOwner()) throw takenOver(this.#dataFolder);
+    this.#place.verify();
+  }
+
+  #isOwner(): boolean {
+    return (this.#database.get(["owner"]) as Owner | undefined)?.token === this.#ownership?.token;
   }
 
   /** In order of their ids; the first one is the default realm. */
@@ -100,50 +142,92 @@ export class RootStore {
   }
 
   /**
-   * Takes the id of a realm that is being made. Until `finishFounding`, nobody else makes one.
+   * Takes an id for a realm that is being made: one that no row has, and no folder. Until `finishFounding` or `abandonFounding`,
+   * nobody else makes one.
    * @throws DataFolderInUse when another process is making one
    */
   beginFounding(): number {
+    const lock = FolderLock.take(this.#dataFolder, "founding");
     let id = 0;
-    this.#write(() => {
-      const founder = this.#database.get(["founder"]) as Owner | undefined;
-      if (founder !== undefined && founder.pid !== process.pid && isRunning(founder)) {
-        throw new DataFolderInUse(`process ${founder.pid} is making another organization: try again`);
-      }
-      id = (this.realms().at(-1)?.id ?? 0) + 1;
-      void this.#database.put(["founder"], thisProcess());
-    });
+    try {
+      this.#write(() => {
+        const founder = this.#database.get(["founder"]) as Owner | undefined;
+        if (founder !== undefined && !isThisProcess(founder) && isRunning(founder)) {
+          throw new DataFolderInUse(`process ${founder.pid} is making another organization: try again`);
+        }
+        id = Math.max(0, ...this.realms().map((entry) => entry.id), ...realmIdsOnDisk(this.#dataFolder)) + 1;
+        this.#database.put(["founder"], thisProcess());
+      });
+    } catch (error) {
+      lock.release();
+      throw error;
+    }
+    this.#foundingLock = lock;
     return id;
   }
 
   abandonFounding(): void {
-    this.#write(() => void this.#database.remove(["founder"]));
+    this.#write(() => this.#database.remove(["founder"]));
+    this.#foundingLock?.release();
   }
 
   finishFounding(entry: RealmEntry): void {
     this.#write(() => {
-      void this.#database.put(["realm", entry.id], entry);
-      void this.#database.remove(["founder"]);
+      this.#database.put(["realm", entry.id], entry);
+      this.#database.put(["revision"], this.#revision() + 1);
+      this.#database.remove(["founder"]);
     });
+    this.#foundingLock?.release();
+  }
+
+  /** Another one than before whenever a realm was made since, by this process or another: as cheap as reading a row. */
+  revision(): number {
+    this.#database.resetReadTxn();
+    return this.#revision();
+  }
+
+  #revision(): number {
+    return (this.#database.get(["revision"]) as number | undefined) ?? 0;
   }
 
   putRealm(entry: RealmEntry): void {
-    this.#write(() => void this.#database.put(["realm", entry.id], entry));
+    this.#write(() => this.#database.put(["realm", entry.id], entry));
   }
 
   /** Copies the root to an existing empty folder. */
   async backup(folder: string): Promise<void> {
-    await this.#database.backup(folder, true);
+    await this.#database.backup(folder);
   }
 
   async close(): Promise<void> {
     await this.#database.close();
+    this.#release();
+  }
+
+  #release(): void {
+    this.#ownership?.lock.release();
+    this.#ownership = null;
+    this.#foundingLock?.release();
   }
 
   /** A block body: a returned promise would leave the transaction open (pitfalls 1.1). */
   #write(work: () => void): void {
     this.#database.transactionSync(() => {
+      if (this.#ownership !== null && !this.#isOwner()) throw takenOver(this.#dataFolder);
       work();
     });
+    if (this.#ownership !== null) this.#place.verify();
+  }
+}
+
+/** LMDB knows readers by their process ids, and has one place for each: it gives none, and says so by a TypeError. */
+function firstRead<T>(read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new DataFolderInUse(
+      `a process of another container has this data folder open under the same process id, ${process.pid}: start this one under another id (docker run --init)`,
+    );
   }
 }

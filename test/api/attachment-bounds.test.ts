@@ -24,7 +24,10 @@ function fillAttachments(ownerId: number, count: number, first: number): Attachm
     (id) => {
       const file = id.toString(16).padStart(32, "0");
       const image = null;
-      return [id, { id, ownerId, file, name: "f", pathName: "f", size: 0, createdAt: id, image, unclaimedSince: 1 }];
+      return [
+        id,
+        { id, ownerId, file, name: "f", pathName: "f", size: 0, createdAt: id, image, unclaimedSince: 1, sha256: null },
+      ];
     },
     first,
   );

@@ -208,17 +208,21 @@ t.test("[issue] deleting a message or a topic detaches, and tells the owner", as
   t.equal((await fetchFile(owner, file.url)).status, 404);
 });
 
-t.test("[issue, rendering] an image is shown below the message whole; other files are links", async (t) => {
-  const image = await uploaded(owner, await picture("png", 40, 30), '"cat.png"');
-  const text = await uploaded(owner, "no image", '"fake.png"');
-  const html = async (content: string) =>
-    (await owner.get(`/messages/${await owner.say("papers", "images", content)}`)).body.message.content;
-  t.equal(
-    await html(linkTo(image)),
-    `<p><a href="${image.url}">cat.png</a></p>\n<div class="message_inline_image"><a href="${image.url}" title="cat.png"><img data-original-dimensions="40x30" data-original-content-type="image/png" src="${image.url}"></a></div>`,
-  );
-  t.equal(await html(linkTo(text)), `<p><a href="${text.url}">fake.png</a></p>\n`, "by its content, not its name");
-});
+t.test(
+  "[behaviour 5.8, pair 40] an image is shown below the message by its thumbnail; other files are links",
+  async (t) => {
+    const image = await uploaded(owner, await picture("png", 40, 30), '"cat.png"');
+    const text = await uploaded(owner, "no image", '"fake.png"');
+    const html = async (content: string) =>
+      (await owner.get(`/messages/${await owner.say("papers", "images", content)}`)).body.message.content;
+    const thumbnail = `${image.url.replace("/user_uploads/", "/user_uploads/thumbnail/")}/840x560.webp`;
+    t.equal(
+      await html(linkTo(image)),
+      `<p><a href="${image.url}">cat.png</a></p>\n<div class="message_inline_image"><a href="${image.url}" title="cat.png"><img data-original-dimensions="40x30" data-original-content-type="image/png" src="${thumbnail}"></a></div>`,
+    );
+    t.equal(await html(linkTo(text)), `<p><a href="${text.url}">fake.png</a></p>\n`, "by its content, not its name");
+  },
+);
 
 t.test("[D25] the same key and file make one file; another name is another request", async (t) => {
   const ada = await personOf(server, "repeater");

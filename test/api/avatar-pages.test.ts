@@ -58,13 +58,13 @@ t.test(
   async (t) => {
     const { realm_icon_url: icon } = await owner.register({ fetch_event_types: ["realm"] });
     const { body: settings } = await owner.get("/server_settings");
-    t.equal(settings.realm_icon, icon);
-    const page = await fetchPage("", String(icon));
+    t.equal(settings.realm_icon, `${server.url}${icon}`);
+    const page = await fetchPage(server.url, String(icon));
     t.equal(page.status, 200);
     t.equal(page.headers.get("Content-Type"), "image/png");
     t.match(await lookAt(page.bytes), { format: "png", width: 100, height: 100 });
     await sharp(page.bytes, { failOn: "warning" }).raw().toBuffer();
-    t.ok((await fetchPage("", String(icon))).bytes.equals(page.bytes));
+    t.ok((await fetchPage(server.url, String(icon))).bytes.equals(page.bytes));
   },
 );
 

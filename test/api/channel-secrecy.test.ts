@@ -65,6 +65,7 @@ const requests: readonly (readonly [string, Request])[] = [
   ["update-subscriptions", (client, { name }) => client.patch("/users/me/subscriptions", { delete: [name] })],
   ["update-subscription-settings", (client, { id }) => mute(client, id)],
   ["get-subscribers", (client, { id }) => client.get(`/streams/${id}/members`)],
+  ["get-stream-email-address", (client, { id }) => client.get(`/streams/${id}/email_address`)],
   ["get-subscription-status", (client, { id }) => client.get(`/users/${client.userId}/subscriptions/${id}`)],
   ["get-subscription-status", (client, { id }) => client.get(`/users/${owner.userId}/subscriptions/${id}`)],
   ["add-default-stream", (client, { id }) => client.post("/default_streams", { stream_id: id })],

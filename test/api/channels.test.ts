@@ -125,6 +125,17 @@ t.test("[spec 2.1] parameters that the operation does not know are listed and ig
   t.strictSame(body.ignored_parameters_unsupported, ["is_announcement_only", "zebra"]);
 });
 
+t.test("[OpenAPI, subscribe] folder_id=null and send_new_subscription_messages are understood", async (t) => {
+  for (const tells of [true, false]) {
+    const params = { name: `understood ${tells}`, folder_id: null, send_new_subscription_messages: tells };
+    const { status, body } = await create(params);
+    t.equal(status, 200);
+    t.notOk("ignored_parameters_unsupported" in body);
+    t.equal((await owner.get(`/streams/${body.id}`)).body.stream.folder_id, null);
+  }
+  t.match(await create({ name: "wrong", folder_id: "none" }), { status: 400 });
+});
+
 t.test("[spec 5] without credentials nothing is created", async (t) => {
   const refused = await create({ name: "anonymous" }, owner.anonymous());
   t.match(refused, { status: 401, body: { code: "UNAUTHORIZED" } });

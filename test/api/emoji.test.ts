@@ -236,7 +236,7 @@ t.test(
 
 t.test("[behaviour 1.8] exactly one file of at most 5 MiB", async (t) => {
   const exactlyOne = refusal("You must upload exactly one file.");
-  t.strictSame(outcome(await member.post(pathOf("nothing"))), exactlyOne);
+  t.strictSame(outcome(await member.post(pathOf("no_such_picture"))), exactlyOne);
   const two = multipart([
     { bytes: png, filename: '"a"' },
     { bytes: png, filename: '"b"', name: "b" },

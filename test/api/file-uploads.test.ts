@@ -223,7 +223,7 @@ t.test("[issue, quota] realm_upload_quota_mib: the file that fits is kept, one b
   const used = (await person.get("/attachments")).body.upload_space_used;
   let left = 40 * mebibyte - used;
   for (; left > bytesMax; left -= bytesMax) await uploaded(person, Buffer.alloc(bytesMax));
-  const over = refusal("Upload would exceed your organization's upload quota.");
+  const over = refusal("Upload would exceed your organization's upload quota.", "REALM_UPLOAD_QUOTA");
   await harmless(t, async () => {
     t.strictSame(outcome(await sendFile(person, Buffer.alloc(left + 1))), over);
   });

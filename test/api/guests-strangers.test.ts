@@ -297,3 +297,11 @@ t.test(
     t.equal((await write(shy, real)).status, 200, "one's own is one's own");
   },
 );
+
+t.test("[S1] the diff in a message's history names no stranger either", async (t) => {
+  const id = await peer.say(roomId, "t", "nobody");
+  await peer.patch(`/messages/${id}`, { content: `@**${name}** and @**peer 0**` });
+  const { body } = await guest.get(`/messages/${id}/history`);
+  isClean(t, body, "the history");
+  t.match(body.message_history[1].content_html_diff, /highlight_text_inserted.*@Unknown user.*@peer 0/);
+});

@@ -1,6 +1,6 @@
 /** How invitations end (spec 3, 4.14): their time is over, the server restarts meanwhile, the inviter goes; and how many there may be. */
 import t from "tap";
-import { command } from "../../actors/commands.ts";
+import { type Command, command } from "../../actors/commands.ts";
 import { limits } from "../../schemas/limits.ts";
 import { roles } from "../../schemas/types.ts";
 import type { Client } from "../support/client.ts";
@@ -11,6 +11,7 @@ import {
   realmOf,
   refusal,
   setRealmSettings,
+  success,
   systemGroup,
   write,
 } from "../support/conversation.ts";
@@ -72,6 +73,50 @@ t.test("[D6] without the variable it is 14400 minutes, ten days", async (t) => {
   const { invited, expiry_date: end } = await newest(owner);
   t.equal(end - invited, 14_400 * 60);
 });
+
+t.test(
+  "[M8] one invitation has one timer of its expiry, however often its time changes, and none when it ends",
+  async (t) => {
+    const clock = new ManualClock(Date.UTC(2026, 4, 1, 12));
+    const own = await startTestServer(t, { clock });
+    t.teardown(() => clock.release());
+    const { view, dispatcher } = realmOf(own);
+    const timers = () => {
+      const all = view.rows("timers", { limit: 1000 }).map(({ row }) => row);
+      const expiries = all.filter(({ command: due }) => (due as Command).type === "invitation.expire");
+      return expiries.map(({ dueAt }) => dueAt);
+    };
+    const set = async (minutes: number | "null") => {
+      const changed = await own.owner.patch(`${path}/1`, { invite_expires_in_minutes: minutes });
+      t.strictSame(outcome(changed), success());
+    };
+    const link = await inviteLink(own.owner, { invite_expires_in_minutes: 1000 });
+    for (let minutes = 101; minutes <= 150; minutes++) await set(minutes);
+    t.strictSame(timers(), [clock.now() + 150 * minuteMs]);
+    await own.owner.patch(`${path}/1`, { invite_as: roles.guest });
+    t.equal(timers().length, 1, "another role leaves the time as it is");
+    await set("null");
+    t.strictSame(timers(), []);
+    await set(10);
+    clock.advance(10 * minuteMs - 1);
+    t.equal((await visit(link)).status, 200, "the last moment");
+    clock.advance(1);
+    await dispatcher.idle();
+    t.equal(view.row("invitations", 1)?.state, "expired");
+    t.strictSame(timers(), []);
+    const invited = { invitee_emails: "a@example.com,b@example.com,c@example.com", stream_ids: [] };
+    t.equal((await own.owner.post("/invites", { ...invited, invite_expires_in_minutes: 10 })).status, 200);
+    t.equal(timers().length, 3);
+    for (const [id, left] of [
+      [3, 2],
+      [2, 1],
+      [4, 0],
+    ]) {
+      t.strictSame(outcome(await own.owner.delete(`/invites/${id}`)), success());
+      t.equal(timers().length, left, `invitation ${id} had one`);
+    }
+  },
+);
 
 t.test("[M1, M8] links, their state and their timers survive a restart: late, but once", async (t) => {
   const before = await startTestServer(t);

@@ -287,6 +287,45 @@ t.test("[public API] invites_changed: for administrators and the inviter, when o
   setRealmSettings(server, administrators);
 });
 
+t.test("[README, Decisions] a reusable link can be changed: channels, role, time; the address stays", async (t) => {
+  setRealmSettings(server, everyMember);
+  const follower = await Follower.of(owner, { event_types: ["invites_changed", "message"] });
+  const channelId = await createChannel(owner, "invited to", [owner]);
+  const link = await inviteLink(owner, { invite_as: roles.guest });
+  const before = await newest(owner);
+  const change = { invite_as: roles.member, stream_ids: [channelId], invite_expires_in_minutes: null };
+  t.strictSame(outcome(await owner.patch(`${path}/${before.id}`, change)), success());
+  t.strictSame(await newest(owner), { ...before, invited_as: roles.member, expiry_date: null });
+  const row = realmOf(server).view.row("invitations", before.id);
+  t.match(row, { channelIds: [channelId], includesDefaults: false, role: roles.member });
+  t.equal((await visit(link)).status, 200, "the same link");
+  t.strictSame(outcome(await owner.patch(`${path}/${before.id}`)), success(), "nothing that is named changes nothing");
+  t.strictSame(realmOf(server).view.row("invitations", before.id), row);
+  t.equal((await owner.patch(`${path}/${before.id}`, { invite_expires_in_minutes: 5 })).status, 200);
+  const { expiry_date: until } = await newest(owner);
+  t.ok(Math.abs(until - Date.now() / 1000 - 300) < 60, "five minutes from now");
+  await follower.settled();
+  t.equal(follower.ofType("invites_changed").length, 3, "made, changed, changed again");
+
+  const theirs = await (async () => {
+    await inviteLink(member);
+    return newest(member);
+  })();
+  const gone = refusal("No such invitation");
+  t.strictSame(outcome(await moderator.patch(`${path}/${theirs.id}`, { invite_as: roles.guest })), gone);
+  t.strictSame(outcome(await member.patch(`${path}/${before.id}`, { invite_as: roles.guest })), gone);
+  t.match(await member.patch(`${path}/${theirs.id}`, { invite_as: roles.owner }), { status: 400 });
+  t.match(await member.patch(`${path}/${theirs.id}`, { stream_ids: [999_999] }), {
+    status: 400,
+    body: { msg: "Invalid channel ID 999999. No invites were sent." },
+  });
+  t.match(await member.patch(`${path}/${theirs.id}`, { invite_expires_in_minutes: 0 }), { status: 400 });
+  t.equal((await owner.patch(`${path}/${theirs.id}`, { invite_as: roles.guest })).status, 200, "administrators may");
+  await owner.delete(`${path}/${theirs.id}`);
+  t.strictSame(outcome(await owner.patch(`${path}/${theirs.id}`, { invite_as: roles.guest })), gone, "it is revoked");
+  setRealmSettings(server, administrators);
+});
+
 t.test("[house] what is refused writes nothing and is told to nobody", async (t) => {
   const heard = await watchChanges(owner);
   const count = () => realmOf(server).environment.count("invitations");

@@ -13,6 +13,12 @@ const issues = { pattern: "#(?P<id>[0-9]+)", url_template: "https://forge.exampl
 const notAdministrator = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
 const listed = async (client = owner) => (await client.get("/realm/linkifiers")).body.linkifiers;
 
+async function timeOf(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return performance.now() - startedAt;
+}
+
 async function clear() {
   for (const { id } of await listed()) await owner.delete(`/realm/filters/${id}`);
 }
@@ -64,7 +70,14 @@ t.test("[public API] a pattern and a template that cannot be are refused, and no
   const cases: [Params, string][] = [
     [{ pattern: "", url_template: template }, "This field cannot be blank."],
     [{ pattern: "(?P<id>a", url_template: template }, "Bad regular expression: (?P<id>a"],
-    [{ pattern: "(?P<id>(a+)+)", url_template: template }, "Bad regular expression: (?P<id>(a+)+)"],
+    ...[
+      "(?P<id>(?:(?:x{1,99}){1,99}){1,99})y",
+      "(?P<id>x{1000})(?:y{1000}){2}",
+      "(?P<id>a)\\1",
+      "(?P<id>a(?=b))",
+      "(?P<id>a(?!b))",
+      "(?<=b)(?P<id>a)",
+    ].map((pattern): [Params, string] => [{ pattern, url_template: template }, `Bad regular expression: ${pattern}`]),
     [{ pattern: "x(?P<id>\\d+)", url_template: "https://f.example/{id" }, "Invalid URL template."],
     [
       { pattern: "x(?P<id>\\d+)", url_template: "https://f.example/" },
@@ -91,6 +104,40 @@ t.test("[public API] a pattern and a template that cannot be are refused, and no
   }
   t.strictSame(await listed(), [{ id, ...issues }]);
   await clear();
+});
+
+t.test(
+  "[S3] no pattern holds up a message: those that backtracking engines never end with are matched at once",
+  async (t) => {
+    const plain = await timeOf(() => owner.say("general", "plain", "x".repeat(9000)));
+    const hostile = ["x*x*x*x*x*x*x*x*(?P<id>y)", "(?P<id>(x+x+)+y)", "(?P<id>(?:x|xx)*y)"];
+    for (const pattern of hostile) {
+      const { status } = await owner.post("/realm/filters", { pattern, url_template: "https://f.example/{id}" });
+      t.equal(status, 200, pattern);
+    }
+    const line = `${"x".repeat(989)} y`;
+    const took = await timeOf(() => owner.say("general", "hostile", Array.from({ length: 9 }, () => line).join("\n")));
+    // A backtracking engine needs longer than the age of the universe for the second one.
+    t.ok(took < 1000 + 100 * plain, `${took} ms, and ${plain} ms without linkifiers`);
+    const id = await owner.say("general", "hostile", "xxxxy");
+    const { content } = (await owner.get(`/messages/${id}`)).body.message;
+    t.equal(content, '<p><a href="https://f.example/y">xxxxy</a></p>');
+    await clear();
+  },
+);
+
+t.test("[M5] a pattern that a former version took and this one cannot is shown, and matches nothing", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startTestServer(t, { dataDir });
+  const row = { id: 7, pattern: "x(?P<id>(?:\\d{1,99}){1,99})(?=y)", urlTemplate: "https://f.example/{id}", order: 1 };
+  write(first, "linkifiers", row.id, row);
+  await first.stop();
+  const second = await startTestServer(t, { dataDir });
+  t.strictSame(await listed(second.owner), [{ id: 7, pattern: row.pattern, url_template: row.urlTemplate }]);
+  t.equal((await second.owner.post("/realm/filters", issues)).status, 200);
+  const id = await second.owner.say("general", "x", "x12y #3");
+  const { content } = (await second.owner.get(`/messages/${id}`)).body.message;
+  t.equal(content, '<p>x12y <a href="https://forge.example/issues/3">#3</a></p>');
 });
 
 t.test("[S3] there are at most linkifiers_max, and the last one still fits", async (t) => {

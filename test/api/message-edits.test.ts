@@ -41,6 +41,12 @@ async function historyOf(by: Client, id: number, params: Params = {}) {
   return (await by.get(`/messages/${id}/history`, params)).body.message_history;
 }
 
+/** OpenAPI, get-message-history, `content_html_diff`. */
+function diffOf(now: string, before: string): string {
+  const span = (kind: string, word: string) => `<span class="highlight_text_${kind}">${word}</span>`;
+  return `<div><p>${span("inserted", now)} ${span("deleted", before)}</p></div>`;
+}
+
 t.test("[spec 2.9] an edit renders the content anew and is dated; the history has what was before", async (t) => {
   const id = await member.say(channelId, "plain", "**one**");
   t.strictSame(outcome(await edit(member, id, { content: "*two* @**member 0**" })), edited);
@@ -81,6 +87,10 @@ t.test(
       { user_id: member.userId, content: "second", prev_content: "first", prev_rendered_content: "<p>first</p>" },
       { user_id: member.userId, content: "third", prev_content: "second", topic: "order" },
     ]);
+    t.strictSame(
+      history.map((snapshot: Params) => snapshot["content_html_diff"]),
+      [undefined, diffOf("second", "first"), diffOf("third", "second")],
+    );
     t.strictSame(Object.keys(history[0]).sort(), ["content", "rendered_content", "timestamp", "topic", "user_id"]);
     t.strictSame(await historyOf(member, await member.say(channelId, "order", "alone")).then((list) => list.length), 1);
   },

@@ -56,6 +56,9 @@ t.test("[S1] edit_history: what happened in the channel that one may not know is
   t.strictSame(page.body.messages[0].edit_history, message.edit_history, "GET /messages");
 });
 
+const secondForFirst =
+  '<div><p><span class="highlight_text_inserted">second</span> <span class="highlight_text_deleted">first</span></p></div>';
+
 t.test("[S1] GET /messages/{id}/history: the topic was always called as it arrived", async (t) => {
   const id = await travelled();
   const historyOf = async (client: Client) =>
@@ -65,7 +68,7 @@ t.test("[S1] GET /messages/{id}/history: the topic was always called as it arriv
   t.notMatch(JSON.stringify(seen), /secret|prev_stream/);
   t.strictSame(seen, [
     { topic: "shown", content: "first" },
-    { topic: "shown", content: "second", prev_content: "first" },
+    { topic: "shown", content: "second", prev_content: "first", content_html_diff: secondForFirst },
     { topic: "shown now", content: "second", prev_topic: "shown" },
   ]);
 });

@@ -29,6 +29,35 @@ t.test("[README, Behind a proxy] TRUST_PROXY: limits count the client's address,
   socket.close();
 });
 
+t.test("[D28] behind a proxy a /64 of IPv6 counts as one client, and a mapped address as its IPv4", async (t) => {
+  const { owner, url } = await startTestServer(t, {
+    environment: { RATE_LIMITS: "login=2/3600,anonymous=2/3600", TRUST_PROXY: "true" },
+  });
+  const from = (address: string) => ({ "X-Forwarded-For": address });
+  const logIn = async (address: string) =>
+    (await owner.anonymous().post("/fetch_api_key", wrong, from(address))).status;
+  const look = async (address: string) =>
+    (await owner.anonymous().get("/messages", { anchor: "newest", num_before: 1, num_after: 0 }, from(address))).status;
+  t.strictSame([await logIn("2001:db8:0:1::1"), await logIn("2001:db8:0:1:ffff::2")], [401, 401]);
+  t.equal(await logIn("2001:DB8:0:1:1234:5678:9abc:def0"), 429, "the same network");
+  t.equal(await logIn("2001:db8:0:2::1"), 401, "the next network");
+  t.strictSame([await logIn("192.0.2.7"), await logIn("::ffff:192.0.2.7")], [401, 401]);
+  t.equal(await logIn("::ffff:c000:207"), 429, "the same IPv4 address");
+  t.equal(await logIn("192.0.2.8"), 401);
+  await look("2001:db8:0:3::1");
+  await look("2001:db8:0:3::2");
+  t.equal(await look("2001:db8:0:3::3"), 429, "anonymous calls, too");
+  t.not(await look("2001:db8:0:4::1"), 429);
+  const guess = async (address: string) => {
+    const socket = new Socket(url, { headers: from(address) });
+    await socket.opened();
+    socket.send({ type: "authenticate", email: "owner@localhost", api_key: "wrong" });
+    return (await socket.closed).code;
+  };
+  t.strictSame([await guess("2001:db8:0:5::1"), await guess("2001:db8:0:5::2")], [4401, 4401]);
+  t.equal(await guess("2001:db8:0:5::3"), 4429, "sockets, too");
+});
+
 t.test("[README, Behind a proxy] by default nobody's forwarding headers count", async (t) => {
   const { owner, url } = await startTestServer(t, { environment: limited });
   const statuses: number[] = [];

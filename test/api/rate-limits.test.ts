@@ -6,6 +6,7 @@ import fc from "fast-check";
 import t, { type Test } from "tap";
 import { limits } from "../../schemas/limits.ts";
 import { defaultRates, noRates, parseRates, RateLimits } from "../../src/http/rate-limits.ts";
+import { clientNetwork } from "../../src/runtime/client-network.ts";
 import type { Answer, Client } from "../support/client.ts";
 import { outcome, personOf, refusal } from "../support/conversation.ts";
 import { watchChanges } from "../support/http.ts";
@@ -56,6 +57,23 @@ t.test(
     t.strictSame(told(await owner.get("/users/me")).slice(0, 2), [3, 2], "never more than the burst");
   },
 );
+
+t.test("[D28] the network that a limit counts", (t) => {
+  for (const [address, network] of [
+    ["2001:db8::1", "2001:db8:0:0::/64"],
+    ["2001:0db8:0000:0000:ffff:ffff:ffff:ffff", "2001:db8:0:0::/64"],
+    ["2001:db8:0:1::", "2001:db8:0:1::/64"],
+    ["0000:0000:0000:0000:0000:ffff:7f00:0001", "127.0.0.1"],
+    ["::ffff:127.0.0.1", "127.0.0.1"],
+    ["fe80::1%eth0", "fe80:0:0:0::/64"],
+    ["127.0.0.1", "127.0.0.1"],
+    ["0123456789ab:2", "0123456789ab:2"],
+    ["", ""],
+  ] as const) {
+    t.equal(clientNetwork(address), network, address);
+  }
+  t.end();
+});
 
 t.test("[D28] what is refused by a limit is not carried out", async (t) => {
   const { server, clock } = await start(t, "api=3/60");

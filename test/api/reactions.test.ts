@@ -118,6 +118,23 @@ t.test("[spec 7, 2.7] emoji that are none, or whose parts do not belong together
   t.strictSame(await reactionsOf(member, id), []);
 });
 
+t.test(
+  "[public API] a reaction of a time when its emoji was called otherwise can be joined and taken away",
+  async (t) => {
+    const id = await member.say(channelId, "t", "x");
+    t.strictSame(outcome(await add(owner, id, smile)), done);
+    // "kiss" was this emoji's name once; now it is another's.
+    const old = { emojiName: "kiss", emojiCode: "1f48b", reactionType: "unicode_emoji", position: 0 };
+    write(server, "reactions", [id, member.userId, "unicode_emoji:1f48b"], old);
+    const kiss = { emoji_name: "kiss", emoji_code: "1f48b", reaction_type: "unicode_emoji" };
+    t.match(await reactionsOf(other, id), [{ ...kiss, user_id: member.userId }, smile], "shown as it was made");
+    t.strictSame(outcome(await add(other, id, kiss)), done);
+    t.strictSame(outcome(await remove(other, id, kiss)), done);
+    t.strictSame(outcome(await remove(member, id, { emoji_name: "kiss" })), done);
+    t.strictSame(outcome(await add(member, id, kiss)), refusal("Invalid emoji name."), "and is nobody's any more");
+  },
+);
+
 t.test("[D22] custom emoji and the special one; the public API's name for its type is understood", async (t) => {
   const id = await member.say(channelId, "t", "x");
   customEmoji(103, "blob");

@@ -55,6 +55,19 @@ t.test("[D4] the Host decides which organization answers, with or without creden
   t.equal((await first.get("/users/me")).body.email, (await sales.get("/users/me")).body.email);
 });
 
+t.test("[D4] a host in upper case, with a port, or with a dot at its end reaches the same organization", async (t) => {
+  for (const host of ["SALES.example.org", `${salesHost}:9991`, `${salesHost}.`, `${salesHost}.:9991`]) {
+    const { body } = await new HostClient(sales, host).get("/server_settings");
+    t.equal(body.realm_name, "Sales", host);
+    const socket = new Socket(server.url, { headers: { Host: host } });
+    await socket.opened();
+    const reply = await socket.ask({ type: "authenticate", email, api_key: key });
+    t.equal(reply.realm_name, "Sales", host);
+    socket.terminate();
+  }
+  t.equal((await new HostClient(sales, "sales.").get("/server_settings")).body.realm_name, "Colloquy", "no name");
+});
+
 t.test("[S1] a key of one organization is no key in the other, though address and user id are the same", async (t) => {
   for (const path of ["/users/me", "/users", "/streams", "/users/me/subscriptions", "/messages/1"]) {
     t.strictSame(outcome(await new HostClient(first, salesHost).get(path)), invalidKey, path);

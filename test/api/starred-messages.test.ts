@@ -9,6 +9,7 @@ import type { Client, Params } from "../support/client.ts";
 import { createChannel, Follower, outcome, personOf, realmOf } from "../support/conversation.ts";
 import { audit, move, moved } from "../support/message-moves.ts";
 import { FlagsMirror } from "../support/mirror-flags.ts";
+import { readAgain } from "../support/realtime.ts";
 import { rowsOf } from "../support/runtime.ts";
 import { startTestServer } from "../support/server.ts";
 
@@ -45,13 +46,7 @@ async function starGazer(who: Client) {
       t.strictSame(fresh["starred_messages"], expected, "a fresh fetch");
       t.strictSame(mirror.picture().starred, expected, "state before + events");
       const again = new FlagsMirror({ user_id: who.userId, ...follower.state });
-      const query = {
-        queue_id: follower.state.queue_id,
-        last_event_id: follower.state.last_event_id,
-        dont_block: true,
-      };
-      const { body } = await who.get("/events", query);
-      for (const event of body.events ?? []) again.apply(event);
+      for (const event of await readAgain(who, follower.state)) again.apply(event);
       t.strictSame(again.picture().starred, expected, "state before + events, told once more");
     },
   };

@@ -37,25 +37,33 @@ const person = (client: Client) => ({ user_id: client.userId, email: client.acco
 
 const ops = async (follower: Follower) => (await told(follower)).map(({ op }) => op);
 
-t.test("[realtime] direct: the other participants are told who types to whom, the typist is not", async (t) => {
-  const [anna, bert, carla, dora] = (await people("anna", "bert", "carla", "dora")) as [Client, Client, Client, Client];
-  const followers = await Promise.all([anna, bert, carla, dora].map((client) => Follower.of(client)));
-  t.strictSame(outcome(await type(anna, { to: [bert.userId, carla.userId] })), success());
-  await type(anna, { op: "stop", to: [carla.userId, bert.userId, anna.userId] });
-  const notice = {
-    type: "typing",
-    message_type: "direct",
-    sender: person(anna),
-    recipients: [person(anna), person(bert), person(carla)],
-  };
-  const both = [
-    { op: "start", ...notice },
-    { op: "stop", ...notice },
-  ];
-  const each = [];
-  for (const follower of followers) each.push(await told(follower));
-  t.strictSame(each, [[], [both[1]], [both[1]], []], "unread, the latest notice wins (E4)");
-});
+t.test(
+  "[OpenAPI, set-typing-status] direct: all participants are told who types to whom, the typist included",
+  async (t) => {
+    const [anna, bert, carla, dora] = (await people("anna", "bert", "carla", "dora")) as [
+      Client,
+      Client,
+      Client,
+      Client,
+    ];
+    const followers = await Promise.all([anna, bert, carla, dora].map((client) => Follower.of(client)));
+    t.strictSame(outcome(await type(anna, { to: [bert.userId, carla.userId] })), success());
+    await type(anna, { op: "stop", to: [carla.userId, bert.userId, anna.userId] });
+    const notice = {
+      type: "typing",
+      message_type: "direct",
+      sender: person(anna),
+      recipients: [person(anna), person(bert), person(carla)],
+    };
+    const both = [
+      { op: "start", ...notice },
+      { op: "stop", ...notice },
+    ];
+    const each = [];
+    for (const follower of followers) each.push(await told(follower));
+    t.strictSame(each, [[both[1]], [both[1]], [both[1]], []], "unread, the latest notice wins (E4)");
+  },
+);
 
 t.test("[E4] a queue that is read gets every notice, one that is not the latest of each typist", async (t) => {
   const [anna, bert, carla] = (await people("anna1", "bert1", "carla1")) as [Client, Client, Client];

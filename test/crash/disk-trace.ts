@@ -165,6 +165,16 @@ class DiskTraceReader {
       );
       this.#numbers.delete(path);
       this.#numbers.set(other, moved);
+      this.#moveWithin(path, other);
+    }
+  }
+
+  /** What lies in a folder goes with it. */
+  #moveWithin(folder: string, other: string): void {
+    for (const [path, number] of [...this.#numbers]) {
+      if (!path.startsWith(`${folder}/`)) continue;
+      this.#numbers.delete(path);
+      this.#numbers.set(other + path.slice(folder.length), number);
     }
   }
 

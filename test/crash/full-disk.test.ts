@@ -2,14 +2,16 @@
  * A disk that is really full (M5): a tmpfs of a few megabytes that somebody else fills, slowly or in a race with the server. Needs
  * leave to mount; says so and skips where there is none.
  */
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { openEnvironment } from "../../src/store/environment.ts";
+import { uploaded } from "../support/attachments.ts";
 import { auditRealm } from "../support/audit.ts";
 import type { Client } from "../support/client.ts";
 import { everything } from "../support/kept-messages.ts";
-import { startProgram } from "../support/process.ts";
+import { runCli, startProgram } from "../support/process.ts";
+import { temporaryFolder } from "../support/server.ts";
 import { SmallDisk } from "../support/small-disk.ts";
 import { unlessKilled } from "./kill-load.ts";
 
@@ -110,6 +112,20 @@ t.test(
     t.strictSame(auditRealm(environment), []);
   },
 );
+
+t.test("[architecture, Files] a backup from a disk that is full, to another one, is whole", async (t) => {
+  const disk = diskFor(t, 96);
+  if (disk === null) return;
+  const { owner } = await startProgram(t, disk.dataDir, watched);
+  await uploaded(owner, "soup");
+  disk.fill();
+  t.match(await post(owner, "refused"), refused);
+  disk.fill();
+  const folder = join(temporaryFolder(t), "copy");
+  const made = await runCli(t, disk.dataDir, "backup", folder);
+  t.strictSame([made.code, made.stdout, made.stderr], [0, `backup is at ${folder}\n`, ""]);
+  t.equal(readdirSync(join(folder, "realms", "1", "files", "uploads")).length, 1);
+});
 
 t.test("[M5] a start that finds no room at all says so and exits 75", async (t) => {
   const disk = diskFor(t, 16);

@@ -1,6 +1,6 @@
 // The emoji tables: names and codes as clients of this API know them, and emoji characters found in text.
 import t from "tap";
-import { dialectNames } from "../../src/domain/emoji/dialect-names.ts";
+import { clientEmojiNames } from "../../src/domain/emoji/emoji-names.ts";
 import {
   charactersOfCode,
   emojiByCharacters,
@@ -35,8 +35,9 @@ t.test("[behaviour 5.8, pairs 12 and 15] well-known emoji have the dialect's nam
 
 t.test("[issue 4] aliases lead to the canonical name, unknown names to nothing", async (t) => {
   t.same(emojiByName("thumbs_up"), { code: "1f44d", name: "+1" });
-  t.same(emojiByName("thumbsup"), { code: "1f44d", name: "+1" });
-  for (const name of ["not_an_emoji", "", "Smile", "toString", "skin-tone-2"]) t.equal(emojiByName(name), null, name);
+  t.same(emojiByName("like"), { code: "1f44d", name: "+1" });
+  for (const name of ["not_an_emoji", "fried_egg", "man-girl-girl", "thumbsup", "", "Smile", "toString", "skin-tone-2"])
+    t.equal(emojiByName(name), null, name);
   t.equal(emojiByCode("zzzz"), null);
   t.same([isEmojiName("zulip"), isEmojiName("smile"), isEmojiName("nope_nope")], [true, true, false]);
   t.equal(emojiByName("zulip"), null, "the extra emoji has no Unicode code");
@@ -62,14 +63,53 @@ t.test(
   },
 );
 
-t.test("[issue 4] the dialect's names are unique, and each is the canonical one where it comes first", async (t) => {
-  const names = dialectNames().flatMap(([, own]) => own);
-  t.same(
-    names.filter((name, position) => names.indexOf(name) !== position),
-    [],
-  );
-  for (const [code, [first]] of dialectNames()) t.equal(emojiByCode(code)?.names[0], first, code);
+t.test("[spec 2.7] the clients' list is whole: 1,875 emoji and 3,308 names, each of one emoji", async (t) => {
+  const list = clientEmojiNames();
+  const names = list.flatMap(([, own]) => own);
+  t.equal(list.length, 1_875);
+  t.equal(names.length, 3_308);
+  t.equal(new Set(names).size, names.length);
+  t.equal(list.filter(([, [first = ""]]) => first.startsWith("flag_")).length, 261);
+  for (const [code, own] of list) {
+    t.same(emojiByCode(code)?.names.slice(0, own.length), own, code);
+    for (const name of own) t.same(emojiByName(name), { code, name: own[0] }, name);
+  }
 });
+
+t.test("[spec 2.7] a name means the emoji that clients mean by it, whatever the data set calls so", async (t) => {
+  for (const [name, code] of Object.entries({
+    pencil: "270f",
+    kiss: "1f48f",
+    satellite: "1f6f0",
+    euro: "1fa99",
+    dollar: "1fa99",
+    metal: "1fa99",
+    de: "1fa85",
+    brick: "1f9f1",
+    puzzle_piece: "1f9e9",
+    salute: "1fae1",
+    smiling_face_with_hearts: "1f970",
+    flag_germany: "1f1e9-1f1ea",
+    piñata: "1fa85",
+    pinata: "1fa85",
+  })) {
+    t.equal(emojiByName(name)?.code, code, name);
+  }
+  t.equal(emojiByCode("1f64f")?.names[0], "folded_hands");
+});
+
+t.test(
+  "[spec 2.7] emoji that are newer than the clients' list have the data set's names and take none away",
+  async (t) => {
+    const listed = new Set(clientEmojiNames().map(([code]) => code));
+    t.notOk(listed.has("1fac6"));
+    t.same(emojiByName("fingerprint"), { code: "1fac6", name: "fingerprint" });
+    const taken = new Map(clientEmojiNames().flatMap(([code, names]) => names.map((name) => [name, code])));
+    for (const code of emojiCodes()) {
+      for (const name of emojiByCode(code)?.names ?? []) t.equal(taken.get(name) ?? code, code, name);
+    }
+  },
+);
 
 t.test("[issue 4] emoji characters are found whole, with and without variation selectors", async (t) => {
   const find = (text: string): [string | null, number] | null => {

@@ -3,7 +3,7 @@
 import t from "tap";
 import { parseContent, renderDescription, resolveContent } from "../../src/domain/markdown/render.ts";
 import { encodeHash } from "../../src/domain/markdown/resolve.ts";
-import { html, OPTIONS, RESOLVER, render } from "./markdown-support.ts";
+import { forbiddenParts, html, OPTIONS, RESOLVER, render } from "./markdown-support.ts";
 
 t.test("[behaviour 5.8] a mention counts once; a silent one does not count", async (t) => {
   t.same(render("@**Example User** @**|31** @*support* @*support*").mentionedUserIds, [31]);
@@ -125,6 +125,21 @@ t.test("[issue 4] links, images and attachments are noticed", async (t) => {
     [true, ["2/ab/a.txt", "2/cd/b.png"], true],
   );
   t.equal(render("[a](http://elsewhere.example/user_uploads/2/ab/a.txt)").hasAttachment, false);
+});
+
+const LINKED_VIDEO = '<a href="/user_uploads/p/x.mp4">x.mp4</a>';
+
+t.test("[public API, message formatting] an uploaded video is shown below its link, unless it is quoted", async (t) => {
+  const video = "[x.mp4](/user_uploads/p/x.mp4)";
+  const shown =
+    '<div class="message_inline_image message_inline_video"><a href="/user_uploads/p/x.mp4" title="x.mp4"><video preload="metadata" src="/user_uploads/p/x.mp4"></video></a></div>';
+  t.equal(html(`${video} ${video}`), `<p>${LINKED_VIDEO} ${LINKED_VIDEO}</p>\n${shown}`);
+  t.equal(html(`> ${video}`), `<blockquote>\n<p>${LINKED_VIDEO}</p>\n</blockquote>`);
+  t.notMatch(html("[y.mp4](/user_uploads/p/y.mp4)"), "<video", "a file that is not there");
+  t.notMatch(html("[x.mp4](https://example.com/user_uploads/p/x.mp4)"), "<video", "elsewhere");
+  t.strictSame(forbiddenParts(html(video)), []);
+  const { uploadedVideo: _, ...without } = RESOLVER;
+  t.notMatch(resolveContent(parseContent(video, OPTIONS), without).html, "<video");
 });
 
 t.test(

@@ -5,6 +5,7 @@ import fc from "fast-check";
 import { Packr } from "msgpackr";
 import t from "tap";
 import { BLOCKS_PER_MESSAGE_MAX, INLINE_TOKENS_PER_MESSAGE_MAX } from "../../src/domain/markdown/bounds.ts";
+import { LinkifierFinder } from "../../src/domain/markdown/linkifiers.ts";
 import { renderPlainText } from "../../src/domain/markdown/plain-text.ts";
 import { parseContent, parseWithParser, resolveContent } from "../../src/domain/markdown/render.ts";
 import {
@@ -21,7 +22,7 @@ import {
 } from "./markdown-support.ts";
 
 const CONTEXT = {
-  linkifiers: [],
+  linkifiers: new LinkifierFinder([]),
   translateEmoticons: false,
   realmUrl: null,
   usesShortcuts: true,

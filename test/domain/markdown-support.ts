@@ -36,12 +36,14 @@ export const RESOLVER: Resolver = {
   uploadedImage: (path) =>
     path === "p/x.png"
       ? {
-          thumbnailUrl: "/user_uploads/thumbnail/p/x.png/840x560.webp",
+          shownUrl: "/user_uploads/thumbnail/p/x.png/840x560.webp",
           widthPx: 1920,
           heightPx: 1080,
           contentType: "image/png",
+          isAnimated: false,
         }
       : null,
+  uploadedVideo: (path) => (path === "p/x.mp4" ? "/user_uploads/p/x.mp4" : null),
   emptyTopicDisplayName: "general chat",
 };
 
@@ -56,12 +58,12 @@ export function html(content: string, options: Partial<ParseOptions> = {}): stri
 const MATHML =
   "math semantics annotation mrow mi mo mn mtext mspace msup msub msubsup mfrac msqrt mroot mover munder munderover mtable mtr mtd mstyle mpadded mphantom menclose mglyph mlabeledtr";
 const ELEMENTS = new Set(
-  `p h1 h2 h3 h4 h5 h6 blockquote ul ol li table thead tbody tr th td hr br div pre code span a img em strong del time svg path line ${MATHML}`.split(
+  `p h1 h2 h3 h4 h5 h6 blockquote ul ol li table thead tbody tr th td hr br div pre code span a img video em strong del time svg path line ${MATHML}`.split(
     " ",
   ),
 );
 const ATTRIBUTES = new Set(
-  "class href title alt src role aria-label aria-hidden style start datetime data-user-id data-user-group-id data-stream-id data-code-language data-original-dimensions data-original-content-type encoding xmlns display mathvariant stretchy fence lspace rspace separator accent accentunder width height depth voffset minsize maxsize movablelimits linethickness columnalign columnspacing rowspacing columnlines rowlines scriptlevel displaystyle viewBox preserveAspectRatio d mathcolor mathbackground mathsize notation x1 x2 y1 y2 stroke-width symmetric form side".split(
+  "class href title alt src role aria-label aria-hidden style start datetime data-user-id data-user-group-id data-stream-id data-code-language data-original-dimensions data-original-content-type data-animated preload encoding xmlns display mathvariant stretchy fence lspace rspace separator accent accentunder width height depth voffset minsize maxsize movablelimits linethickness columnalign columnspacing rowspacing columnlines rowlines scriptlevel displaystyle viewBox preserveAspectRatio d mathcolor mathbackground mathsize notation x1 x2 y1 y2 stroke-width symmetric form side".split(
     " ",
   ),
 );

@@ -96,11 +96,13 @@ export class Crew {
     const later = { scheduled_delivery_timestamp: farAhead };
     const sent = await client.post("/messages", { type: "direct", to, content: "note to self" });
     await client.post(`/messages/${sent.body.id}/reactions`, { emoji_name: "smile" });
+    const poll = await client.post("/messages", { type: "direct", to, content: "/poll\na\nb" });
     const group = { name: `group of ${client.userId}`, description: "", members: to };
     await client.post("/users/me/presence", { status: "active", ping_only: false });
     const made: readonly (readonly [Thing, unknown])[] = [
       ["message", sent.body.id],
       ["reacted message", sent.body.id],
+      ["poll", poll.body.id],
       ["group", (await client.post("/user_groups/create", group)).body.group_id],
       ["draft", (await client.post("/drafts", { drafts: [draft] })).body.ids?.[0]],
       ["snippet", (await client.post("/saved_snippets", { title: "t", content: "c" })).body.saved_snippet_id],

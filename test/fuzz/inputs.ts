@@ -10,7 +10,7 @@ import { hostile, type Plain } from "../support/schema-values.ts";
 import type { CrewRole } from "./crew.ts";
 import { crewRoles } from "./crew.ts";
 import { own, thingOf } from "./things.ts";
-import { agreeing, likely } from "./vocabulary.ts";
+import { agreeing, likelyFor } from "./vocabulary.ts";
 
 export interface Input {
   readonly operationId: string;
@@ -60,7 +60,7 @@ type Field = fc.Arbitrary<readonly [name: string, value: string]>;
 
 /** A value that fits: mostly a thing that is there, where the parameter means one. */
 function goodField(operationId: string, name: string, schema: Plain): Field {
-  const some = likely(schema, name).map((value) => [name, textOf(schema, value)] as const);
+  const some = likelyFor(operationId, schema, name).map((value) => [name, textOf(schema, value)] as const);
   const thing = thingOf(operationId, name);
   if (thing === null) return some;
   return fc.oneof({ weight: 4, arbitrary: fc.constant([name, own(thing)] as const) }, { weight: 1, arbitrary: some });

@@ -10,8 +10,14 @@ import type { Input } from "./inputs.ts";
 const router = new Router(endpoints.map((endpoint) => ({ endpoint })));
 const results = new Map(endpoints.map((endpoint) => [endpoint.operationId, Compile(endpoint.okSchema)]));
 
-/** Of no operation: the path or the method means none. A body is counted before it is known whose it is. */
-const routingErrors: readonly ErrorCode[] = ["NOT_FOUND", "METHOD_NOT_ALLOWED", "BAD_REQUEST", "PAYLOAD_TOO_LARGE"];
+/** Of no operation: the path or the method means none. A body is counted, and its page looked at, before its route is known. */
+const routingErrors: readonly ErrorCode[] = [
+  "NOT_FOUND",
+  "METHOD_NOT_ALLOWED",
+  "BAD_REQUEST",
+  "PAYLOAD_TOO_LARGE",
+  "CSRF_FAILED",
+];
 
 /** 503 is the right answer of an operation that has a bound on what it does at a time (S3). */
 const bounded: ReadonlySet<string> = new Set([
@@ -23,7 +29,12 @@ const bounded: ReadonlySet<string> = new Set([
   "upload-file",
   "upload-avatar",
   "upload-custom-emoji",
+  "upload-realm-icon",
+  "upload-realm-logo",
 ]);
+
+/** Their success is a way to somewhere else. */
+const redirecting: ReadonlySet<string> = new Set(["get-realm-icon", "get-realm-logo"]);
 
 export const traces = /\bat [^\n"]*:\d+:\d+|node:internal|node_modules|\b(?:Type|Range|Reference|Syntax)Error\b/;
 
@@ -51,7 +62,9 @@ export function faultOf(input: Input, answer: RawAnswer): string | null {
 
 function faultOfSuccess(operation: Endpoint | null, status: number, body: Record<string, unknown>): string | null {
   if (operation === null) return "a success of no operation";
-  if (status !== 200 || body["msg"] !== "" || "code" in body) return `a success with status ${status}, msg, or code`;
+  const expected = redirecting.has(operation.operationId) ? 302 : 200;
+  if (status !== expected || body["msg"] !== "" || "code" in body)
+    return `a success with status ${status}, msg, or code`;
   return results.get(operation.operationId)?.Check(body) === true ? null : "a result that is not as it is declared";
 }
 

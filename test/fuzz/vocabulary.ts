@@ -56,7 +56,14 @@ const words: Readonly<Record<string, readonly string[]>> = {
   event_types: ["message", "realm_user", "subscription", "presence", "*"],
   fetch_event_types: ["message", "realm_user", "subscription", "presence", "*"],
   local_id: ["1", "a.b"],
+  token: ["abcd", "efgh", "not base64!"],
+  domain: ["example.org", "chat.example.org", "a.example", "nodot", "-x.org"],
   fragment: ["narrow/is/starred", "inbox", "recent"],
+};
+
+/** Where the same name means something else in one operation. */
+const wordsOfOperations: Readonly<Record<string, readonly string[]>> = {
+  "add-submessage content": ['{"type":"vote","key":"canned,0","vote":1}', '{"type":"new_option","option":"c","idx":1}'],
 };
 
 const numbers: Readonly<Record<string, readonly number[]>> = {
@@ -98,6 +105,12 @@ function likelyText(schema: Plain, name: string): fc.Arbitrary<unknown> {
 
 /** Of what the crew has made there are about so many. */
 const smallMax = 12;
+
+/** A value that fits and means something to the operation. */
+export function likelyFor(operationId: string, schema: Plain, name: string): fc.Arbitrary<unknown> {
+  const known = wordsOfOperations[`${operationId} ${name}`];
+  return known === undefined ? likely(schema, name) : fc.constantFrom(...known);
+}
 
 /** A value that fits and means something. */
 export function likely(schema: Plain, name: string): fc.Arbitrary<unknown> {

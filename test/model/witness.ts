@@ -5,7 +5,7 @@
 import type { Client } from "../support/client.ts";
 import { MessageMirror, pictureOf } from "../support/message-mirror.ts";
 import { Mirror, mirroredTypes, pictureOf as statePictureOf } from "../support/mirror.ts";
-import { type Event, readNow } from "../support/realtime.ts";
+import { type Event, readAgain, readNow } from "../support/realtime.ts";
 import { differ } from "./differ.ts";
 import type { World } from "./world.ts";
 
@@ -83,11 +83,11 @@ export class Witness {
   /** @param where anywhere in the queue */
   async compareAgain(where: number): Promise<void> {
     await this.compare();
-    const all = await readNow(this.#client, this.#state);
+    const all = await readAgain(this.#client, this.#state);
     await this.#compareWith(all, "repeated");
     const index = where % Math.max(1, all.length);
     const from = all[index]?.id ?? this.#state.last_event_id;
-    differ(`${this.#title} resumed`, await readNow(this.#client, this.#state, from), all.slice(index + 1));
+    differ(`${this.#title} resumed`, await readAgain(this.#client, this.#state, from), all.slice(index + 1));
   }
 
   get #title(): string {

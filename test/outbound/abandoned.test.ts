@@ -30,7 +30,7 @@ t.test("[M6, D31] webhooks whose outcome nobody can take in are tried again, and
   const carried: number[] = [];
   let isCured = false;
   new WebhookCourier(bench.realm, 1, {
-    log: { info: () => undefined },
+    log: { info: () => undefined, warn: () => undefined },
     async deliver(_view, { id }) {
       carried.push(id);
       return isCured ? { kind: "answered", reply: null } : { kind: "failed", failure: nonsense, status: 0 };

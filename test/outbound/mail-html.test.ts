@@ -16,7 +16,14 @@ const resolver = {
   channel: (name: string) => ({ id: 4, name }),
   topicLatestMessageId: () => 7,
   realmEmoji: (name: string) => (name === "green_tick" ? { url: "/user_avatars/1/emoji/green.png", name } : null),
-  uploadedImage: () => ({ thumbnailUrl: "/thumb.png", widthPx: 1, heightPx: 1, contentType: "image/png" }),
+  uploadedImage: () => ({
+    shownUrl: "/thumb.png",
+    widthPx: 1,
+    heightPx: 1,
+    contentType: "image/png",
+    isAnimated: false,
+  }),
+  uploadedVideo: () => "/video.mp4",
   emptyTopicDisplayName: "general chat",
 };
 
@@ -56,6 +63,12 @@ const samples: readonly (readonly [title: string, markdown: string, text: string
     "[cake.png](/user_uploads/1/cake.png)",
     `cake.png <${site}/user_uploads/1/cake.png>`,
     /<a href="https:\/\/chat\.example\.org\/user_uploads\/1\/cake\.png">cake\.png<\/a>/,
+  ],
+  [
+    "an uploaded video",
+    "[oven.mp4](/user_uploads/1/oven.mp4)",
+    `oven.mp4 <${site}/user_uploads/1/oven.mp4>`,
+    /<a href="https:\/\/chat\.example\.org\/user_uploads\/1\/oven\.mp4">oven\.mp4<\/a>/,
   ],
   ["emoji", ":smile: :green_tick:", "🙂 :green_tick:", /🙂 :green_tick:/],
   [

@@ -36,21 +36,25 @@ export const audiences = {
 export type Audience = keyof typeof audiences;
 
 const table: Readonly<Record<Audience, string>> = {
-  everybody: "get-server-settings fetch-api-key",
+  everybody: "get-server-settings fetch-api-key dev-fetch-api-key",
   spectators: "get-users get-file-temporary-url get-messages get-message get-stream-topics",
   senders: "send-message",
-  humans: `update-settings update-display-settings update-notification-settings deactivate-own-user update-status
+  humans: `add-apns-token remove-apns-token add-fcm-token remove-fcm-token test-notify e2ee-test-notify register-push-device
+    register-client-device remove-client-device update-settings update-display-settings update-notification-settings deactivate-own-user update-status
     update-own-profile-data remove-own-profile-data update-presence`,
   "members and bots": "create-channel",
-  members: `create-bot get-bots update-bot deactivate-bot regenerate-bot-api-key create-invite-link send-invites get-invites
-    revoke-email-invite revoke-invite-link resend-email-invite create-user-group get-user-groups update-user-group
+  members: `get-bot-api-key create-bot get-bots update-bot deactivate-bot regenerate-bot-api-key create-invite-link send-invites get-invites
+    revoke-email-invite revoke-invite-link edit-invite-link resend-email-invite create-user-group get-user-groups update-user-group
     deactivate-user-group get-user-group-members get-is-user-group-member update-user-group-members get-user-group-subgroups
     update-user-group-subgroups`,
   administrators: `create-user update-realm-user-settings-defaults update-realm create-custom-profile-field
     reorder-custom-profile-fields update-custom-profile-field delete-custom-profile-field add-linkifier update-linkifier
     remove-linkifier reorder-linkifiers add-code-playground remove-code-playground delete-topic create-channel-folder
-    patch-channel-folders update-channel-folder add-default-stream remove-default-stream get-usage`,
-  accounts: `regenerate-own-api-key get-own-user get-user get-user-by-email update-user update-user-by-email deactivate-user
+    patch-channel-folders update-channel-folder add-default-stream remove-default-stream get-usage
+    test-welcome-bot-custom-message
+    upload-realm-icon delete-realm-icon upload-realm-logo delete-realm-logo`,
+  accounts: `deactivate-realm get-stream-email-address create-big-blue-button-video-call get-user-channels
+    get-realm-domains create-realm-domain update-realm-domain delete-realm-domain get-realm-icon get-realm-logo update-bot-storage get-bot-storage remove-bot-storage regenerate-own-api-key get-own-user get-user get-user-by-email update-user update-user-by-email deactivate-user
     reactivate-user update-status-for-user get-user-status get-navigation-views add-navigation-view edit-navigation-view
     remove-navigation-view get-saved-snippets create-saved-snippet edit-saved-snippet delete-saved-snippet get-drafts
     create-drafts edit-draft delete-draft get-scheduled-messages create-scheduled-message update-scheduled-message
@@ -60,7 +64,7 @@ const table: Readonly<Record<Audience, string>> = {
     get-stream-by-id get-stream-id update-stream archive-stream get-channel-folders get-subscriptions subscribe unsubscribe
     update-subscriptions update-subscription-settings get-subscribers get-subscription-status update-user-topic mute-topic
     render-message check-messages-match-narrow update-message delete-message report-message get-message-history add-reaction
-    remove-reaction update-message-flags update-message-flags-for-narrow mark-all-as-read mark-stream-as-read
+    remove-reaction add-submessage update-message-flags update-message-flags-for-narrow mark-all-as-read mark-stream-as-read
     mark-topic-as-read get-read-receipts set-typing-status set-typing-status-for-message-edit get-presence get-user-presence
     register-queue get-events delete-queue service-outgoing-webhook`,
 };
@@ -100,4 +104,10 @@ export const decidedLater: readonly DecidedLater[] = [
 export const ownersOnly: readonly DecidedLater[] = [
   { operationId: "update-user", method: "PATCH", path: "/users/{other}", params: { role: 100 } },
   { operationId: "deactivate-user", method: "DELETE", path: "/users/{owner}", params: {} },
+  {
+    operationId: "create-realm-domain",
+    method: "POST",
+    path: "/realm/domains",
+    params: { domain: "example.org", allow_subdomains: false },
+  },
 ];

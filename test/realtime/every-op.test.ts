@@ -36,7 +36,7 @@ const ops: Readonly<Record<string, readonly string[]>> = {
 /** Words that rows of the log have for what clients know under another one (realtime/realm-user-events.ts). */
 const inner = ["addresses", "appear", "update_address", "update_avatar", "update_timezone", "vanish"];
 /** Ops of the types that every-type.test.ts follows or calls stateless, beyond those above. */
-const elsewhere = ["reorder", "start", "stop"];
+const elsewhere = ["change", "deactivated", "reorder", "start", "stop"];
 
 const told = new Set<string>();
 

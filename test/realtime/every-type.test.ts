@@ -20,6 +20,7 @@ const everyOp: Readonly<Record<string, readonly (string | undefined)[]>> = {
   drafts: ["add", "remove", "update"],
   muted_users: [undefined],
   navigation_view: ["add", "remove", "update"],
+  realm_domains: ["add", "change", "remove"],
   realm_emoji: ["update"],
   realm_linkifiers: [undefined],
   realm_playgrounds: [undefined],
@@ -67,6 +68,11 @@ t.test("[architecture, Event log] lists of a person and of the organization, op 
   }
   await must(owner.patch(`/channel_folders/${folders[0]}`, { name: "renamed" }));
   await must(owner.patch("/channel_folders", { order: [...folders].reverse() }));
+  for (const domain of ["one.example", "two.example"]) {
+    await must(owner.post("/realm/domains", { domain, allow_subdomains: false }));
+    await must(owner.patch(`/realm/domains/${domain}`, { allow_subdomains: true }));
+  }
+  await must(owner.delete("/realm/domains/one.example"));
   const linkifier = { pattern: "#(?P<id>[0-9]+)", url_template: "https://example.com/{id}" };
   await must(owner.post("/realm/filters", linkifier));
   const playground = { name: "P", pygments_language: "Python", url_template: "https://example.com/{code}" };
@@ -101,6 +107,7 @@ const stateless: Readonly<Record<string, string>> = {
   attachment: "no state: GET /attachments (test/api/attachments)",
   muted_topics: "compared in a play of its own (state-and-events)",
   invites_changed: "no state: GET /invites (test/api/invites)",
+  submessage: "a message's own (test/support/message-mirror)",
   reaction: "a message's own (test/support/message-mirror)",
   typing: "volatile",
   typing_edit_message: "volatile",

@@ -1,6 +1,7 @@
 /** GET and DELETE /events (realtime.md, Long-poll; OpenAPI get-events; behaviour 4.2): held, repeated, ended, refused. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
+import { Client } from "../support/client.ts";
 import { createChannel, personOf, refusal, success } from "../support/conversation.ts";
 import {
   getEvents,
@@ -52,16 +53,32 @@ t.test("[behaviour 4.2] what waits is given at once, and dont_block answers even
   t.strictSame(await readNow(owner, queue, body.events[1].id), []);
 });
 
-t.test("[E2] an older last_event_id gives the same events again, and each position its own rest", async (t) => {
+t.test(
+  "[behaviour 4.2] the same last_event_id gives the same events again until a later one acknowledges them",
+  async (t) => {
+    const queue = await openQueue(owner, ["message"]);
+    for (const content of ["1", "2", "3"]) await owner.say("general", "again", content);
+    const first = await readNow(owner, queue);
+    t.equal(first.length, 3);
+    t.strictSame(await readNow(owner, queue), first, "the answer was lost: nothing is acknowledged yet");
+    t.strictSame(await readNow(owner, queue, first[0].id), first.slice(1));
+    t.strictSame(await readNow(owner, queue, first[0].id), first.slice(1));
+    t.strictSame(await readNow(owner, queue, first[2].id), []);
+  },
+);
+
+t.test("[behaviour 4.2] a last_event_id below what was acknowledged is refused, and repeats no event", async (t) => {
   const queue = await openQueue(owner, ["message"]);
-  for (const content of ["1", "2", "3"]) await owner.say("general", "again", content);
-  const first = await readNow(owner, queue);
-  t.equal(first.length, 3);
-  t.strictSame(await readNow(owner, queue), first);
-  t.strictSame(await readNow(owner, queue, first[0].id), first.slice(1));
-  t.strictSame(await readNow(owner, queue, first[2].id), []);
-  t.strictSame(await readNow(owner, queue, first[1].id), first.slice(2), "back again");
-  t.strictSame(await readNow(owner, queue, -1), first, "from the queue's beginning");
+  for (const content of ["1", "2", "3"]) await owner.say("general", "acknowledged", content);
+  const events = await readNow(owner, queue);
+  t.equal((await readNow(owner, queue, events[1].id)).length, 1);
+  const held = await holdPoll(server, owner, queue, events[2].id);
+  for (const older of [events[1].id, events[0].id, queue.last_event_id, 0, -1]) {
+    const { status, body } = await getEvents(owner, queue, older, { dont_block: true });
+    t.strictSame({ status, body }, gone(queue.queue_id), `${older} is older than ${events[2].id}`);
+  }
+  const id = await owner.say("general", "acknowledged", "4");
+  t.strictSame(messageIds((await held.answer).body.events), [id], "the poll that was held goes on");
 });
 
 t.test("[E2] a poll that was hung up loses nothing: the next one gets what came", async (t) => {
@@ -146,6 +163,45 @@ t.test("[behaviour 4.2] DELETE /events ends the queue, and the poll that is held
   t.strictSame(await plainly(owner.delete("/events", { queue_id: queue.queue_id })), gone(queue.queue_id));
 });
 
+t.test("[behaviour 4.2] a stop answers a held poll with a heartbeat, from whose id the client resumes", async (t) => {
+  const before = await startTestServer(t);
+  const queue = await openQueue(before.owner, ["message"]);
+  const poll = await holdPoll(before, before.owner, queue, queue.last_event_id);
+  await before.stop();
+  const { status, body } = await poll.answer;
+  t.equal(status, 200);
+  t.strictSame(body.events, [{ type: "heartbeat", id: body.events[0]?.id }], "a blocking poll is never empty");
+  const heartbeat = body.events[0].id;
+  t.ok(heartbeat > queue.last_event_id);
+
+  const after = await startTestServer(t, { dataDir: before.dataDir });
+  const again = new Client(after.url, before.owner.account);
+  const id = await again.say("general", "resumed", "after the restart");
+  const older = await readNow(again, queue, queue.last_event_id);
+  t.strictSame(messageIds(older), [id], "[E2] what was acknowledged is not kept over a restart: the log decides");
+  const events = await readNow(again, queue, heartbeat);
+  t.strictSame(messageIds(events), [id]);
+  t.ok(events[0].id > heartbeat, "[E1] ids increase over the restart");
+});
+
+t.test("[E2] a stop tells a poll that still reads the log to come back, and skips nothing", async (t) => {
+  const before = await startTestServer(t);
+  const quiet = await personOf(before, "quiet");
+  const queue = await openQueue(quiet, ["message"]);
+  await createChannel(before.owner, "loud", [before.owner]);
+  const { body } = await before.owner.post("/messages", { type: "direct", to: [quiet.userId], content: "waits" });
+  // Later rows that are not for the reader, so that reading the log takes more than one pass.
+  const contents = Array.from({ length: limits.replay_rows_per_pass_max * 2 }, (_, index) => String(index));
+  await sayMany(before.owner, "loud", "past", contents);
+  const poll = await holdPoll(before, quiet, queue, queue.last_event_id);
+  await before.stop();
+  t.match(await plainly(poll.answer), { status: 503, body: { code: "SERVER_SHUTTING_DOWN" } });
+
+  const after = await startTestServer(t, { dataDir: before.dataDir });
+  const again = new Client(after.url, quiet.account);
+  t.strictSame(messageIds(await readNow(again, queue)), [body.id]);
+});
+
 t.test("[spec 4.20] the queues of a deactivated person end, with the polls held on them", async (t) => {
   const leaver = await personOf(server, "leaver");
   const queue = await openQueue(leaver, ["message"]);
@@ -187,8 +243,8 @@ t.test("[E4] typing that nobody read: the latest notice of each typist, and noth
     ],
   );
   t.ok(increases(events));
-  t.strictSame(await readNow(owner, queue, events[1].id), []);
   t.strictSame(await readNow(owner, queue), [], "volatile: given once");
+  t.strictSame(await readNow(owner, queue, events[1].id), []);
 });
 
 t.test("[S3] [E4] a queue keeps at most 200 volatile events for its next reader: the oldest go first", async (t) => {

@@ -187,3 +187,17 @@ t.test(
     t.equal((await reader.get(`/messages/${id}`)).body.message.stream_id, attic);
   },
 );
+
+t.test("[E2] a message that moved out of a reader's channels before they poll is repeated as read", async (t) => {
+  const server = await startTestServer(t);
+  const { owner } = server;
+  const reader = await personOf(server, "reader");
+  const here = await createChannel(owner, "here", [owner, reader]);
+  const elsewhere = await createChannel(owner, "elsewhere", [owner]);
+  const queue = await reader.register({ event_types: ["message"], fetch_event_types: [] });
+  const id = await owner.say(here, "lunch", "soup");
+  await owner.patch(`/messages/${id}`, { stream_id: elsewhere });
+  const events = await readNow(reader, queue);
+  const flags = events.filter(({ message }) => message?.id === id).map((event) => event["flags"]);
+  t.strictSame(flags, [["read", "historical"]]);
+});

@@ -1,7 +1,7 @@
 /** Heartbeats, idle queues, a pruned log, restarts (realtime.md, Long-poll; behaviour 4.2; E1, E2), with time moved by hand. */
 import t from "tap";
 import { limits } from "../../schemas/limits.ts";
-import { createChannel, crowd, personOf, refusal } from "../support/conversation.ts";
+import { createChannel, crowd, personOf, refusal, write } from "../support/conversation.ts";
 import {
   connect,
   getEvents,
@@ -206,7 +206,23 @@ t.test("[realtime] queues survive a restart and go on without a gap or a double"
   const held = await owner.say("general", "after", "held");
   const [event] = (await poll.answer).body.events;
   t.equal(event.message.id, held);
-  t.strictSame(messageIds(await readNow(owner, queue, seen[0].id)), [unread, after, held], "and can be repeated");
+  const { socket } = await resume(owner, queue, seen[0].id);
+  await socket.event(({ message }) => message?.id === held);
+  t.strictSame(messageIds(socket.events), [unread, after, held], "and a socket can read them again");
+  socket.terminate();
+});
+
+t.test("[OpenAPI, register-queue] server_generation is the time of the start in seconds", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const generation = async ({ server }: { readonly server: TestServer }) =>
+    (await server.owner.register({ fetch_event_types: ["realm"] }))["server_generation"];
+  const first = await startClockedServer(t, { dataDir });
+  t.equal(await generation(first), firstMoment / 1000);
+  first.clock.advance(minute);
+  t.equal(await generation(first), firstMoment / 1000, "it does not change while the server runs");
+  await first.server.stop();
+  const second = await startClockedServer(t, { dataDir }, firstMoment + 5 * minute);
+  t.equal(await generation(second), (firstMoment + 5 * minute) / 1000);
 });
 
 t.test("[realtime] a queue without any event survives two restarts", async (t) => {
@@ -264,6 +280,27 @@ t.test("[realtime] the options of a queue survive a restart", async (t) => {
   );
 });
 
+t.test("[behaviour 4.1] a queue that a former version let search in live messages ends at the start", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startClockedServer(t, { dataDir });
+  const queue = await openQueue(first.server.owner, ["message"]);
+  const other = await openQueue(first.server.owner, ["message"]);
+  const record = realmOf(first.server).projections.queues.get(queue.queue_id);
+  if (record === undefined) throw new Error("the queue has no row");
+  write(first.server, "queues", queue.queue_id, {
+    ...record,
+    options: { ...record.options, narrow: [["search", "x"]] },
+  });
+  await first.server.stop();
+
+  const { server } = await startClockedServer(t, { dataDir }, firstMoment + minute);
+  const gone = await server.owner.get("/events", { queue_id: queue.queue_id, last_event_id: queue.last_event_id });
+  t.match(gone, { status: 400, body: { code: "BAD_EVENT_QUEUE_ID", queue_id: queue.queue_id } });
+  const id = await server.owner.say("general", "x", "others go on");
+  t.strictSame(messageIds(await readNow(server.owner, other)), [id]);
+  t.equal(realmOf(server).projections.queues.get(queue.queue_id), undefined, "its row is gone, too");
+});
+
 t.test("[realtime] a stop answers the polls that are held, and their clients go on after it", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startClockedServer(t, { dataDir });
@@ -271,7 +308,8 @@ t.test("[realtime] a stop answers the polls that are held, and their clients go 
   const poll = await holdPoll(first.server, first.server.owner, queue, queue.last_event_id);
   await first.server.stop();
   const { status, body } = await poll.answer;
-  t.strictSame({ status, body }, { status: 200, body: { result: "success", msg: "", events: [] } });
+  const events = [{ type: "heartbeat", id: body.events[0]?.id }];
+  t.strictSame({ status, body }, { status: 200, body: { result: "success", msg: "", events } }, "never an empty list");
   const { server } = await startClockedServer(t, { dataDir }, firstMoment + minute);
   const id = await server.owner.say("general", "again", "here");
   t.strictSame(messageIds(await readNow(server.owner, queue)), [id]);

@@ -12,6 +12,7 @@ import type { Connection } from "../../src/realtime/socket-host.ts";
 import { SocketServer } from "../../src/realtime/socket-server.ts";
 import { SocketLine } from "../sim/lines.ts";
 import { answerOf, commands, type OpenRealm, openFounded, ownerId } from "../support/runtime.ts";
+import { wireMemory } from "../support/wire-memory.ts";
 
 const sent = 1;
 const dropped = 2;
@@ -32,6 +33,13 @@ class Reader implements Connection {
     }
     return this.said;
   }
+
+  sendFirstFragment(): number {
+    throw new Error("no answer here is large");
+  }
+
+  sendFragment = this.sendFirstFragment;
+  sendLastFragment = this.sendFirstFragment;
 
   getBufferedAmount(): number {
     return this.buffered;
@@ -131,12 +139,13 @@ t.test("[S3] [E3] socket_buffer_bytes_soft_max: a replay waits while half of it 
   t.strictSame([reader.messageIds, reader.ended], [ids, null]);
 });
 
-/** A request that opens a socket, with nobody's credentials. */
+/** A request that opens a socket. */
 const upgradeHeaders: Readonly<Record<string, string>> = {
   upgrade: "websocket",
   connection: "Upgrade",
   "sec-websocket-version": "13",
   "sec-websocket-key": "AAAAAAAAAAAAAAAAAAAAAA==",
+  authorization: "Basic somebody",
 };
 
 /** The callbacks that are mounted on an app. */
@@ -159,11 +168,18 @@ t.test("[S3] sockets_max: so many at a time, one more is refused with 503, one t
   const nobody = () => {
     throw new Error("nobody says who they are");
   };
+  const owner = realm.view.users.get(ownerId);
+  if (owner === undefined) throw new Error("there is no owner");
+  let people = 0;
   const server = new SocketServer({
     realmOf: () => realm,
     hubOf: () => hub,
     perform: nobody,
-    authenticate: nobody,
+    // One each: how many sockets a person may have is another bound.
+    authenticate: () => {
+      people++;
+      return { caller: { ...owner, id: people }, keyHash: String(people) };
+    },
     verifyKey: nobody,
     limitFrame: () => null,
     clientName: () => "test",
@@ -171,10 +187,11 @@ t.test("[S3] sockets_max: so many at a time, one more is refused with 503, one t
     readForwarded: () => ({ address: "127.0.0.1", isSecure: false }),
     heartbeatS: limits.socket_heartbeat_s,
     clock,
+    ...wireMemory(() => clock.monotonic()),
     reportBug: (error) => t.fail(String(error)),
   });
   const { upgrade, open, close } = mounted(server);
-  const knock = () => {
+  const knock = async () => {
     let status = "";
     let body = "";
     let data: unknown = null;
@@ -194,24 +211,26 @@ t.test("[S3] sockets_max: so many at a time, one more is refused with 503, one t
     };
     const request = { getHeader: (name: string) => upgradeHeaders[name] ?? "" };
     void upgrade?.(response as unknown as HttpResponse, request as unknown as HttpRequest, null as never);
+    // A refusal is written in the next pass of the loop.
+    if (data === null) await new Promise<void>((resolve) => clock.soon(resolve));
     return { status, body, data };
   };
   const sockets: unknown[] = [];
-  const enter = () => {
-    const { data } = knock();
+  const enter = async () => {
+    const { data } = await knock();
     if (data === null) throw new Error(`refused as number ${sockets.length + 1}`);
     const socket = { getUserData: () => data, end: () => undefined, getBufferedAmount: () => 0, send: () => sent };
     sockets.push(socket);
     void open?.(socket as never);
   };
-  for (let count = 0; count < limits.sockets_max; count++) enter();
+  for (let count = 0; count < limits.sockets_max; count++) await enter();
   t.equal(server.size, limits.sockets_max);
-  const { status, body, data } = knock();
+  const { status, body, data } = await knock();
   t.match(status, /^503 /);
   t.match(JSON.parse(body), { result: "error", code: "OVERLOADED" });
   t.equal(data, null);
   close?.(sockets.pop() as never, 1006, new ArrayBuffer(0));
-  enter();
+  await enter();
   t.equal(server.size, limits.sockets_max);
   for (const socket of sockets) close?.(socket as never, 1006, new ArrayBuffer(0));
   t.equal(server.size, 0);

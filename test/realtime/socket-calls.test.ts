@@ -16,7 +16,7 @@ const { owner } = server;
 
 const excluded = /^\/(events|register|user_uploads)(\/|$)/;
 /** They end the caller's key, and with it the socket: a test of their own below. */
-const parting: readonly string[] = ["deactivate-own-user", "regenerate-own-api-key"];
+const parting: readonly string[] = ["deactivate-own-user", "regenerate-own-api-key", "deactivate-realm"];
 const callable: readonly Endpoint[] = (endpoints as readonly Endpoint[]).filter(
   ({ operationId, path }) => !excluded.test(path) && !parting.includes(operationId),
 );
@@ -27,7 +27,7 @@ function call(socket: Socket, { method, path }: { method: string; path: string }
 
 /** The answer's body as REST gives it. */
 async function rest(client: Client, { method, path }: { method: string; path: string }, params: Params) {
-  const send = { GET: "get", POST: "post", PATCH: "patch", DELETE: "delete" } as const;
+  const send = { GET: "get", POST: "post", PUT: "put", PATCH: "patch", DELETE: "delete" } as const;
   return (await client[send[method as keyof typeof send]](path, params)).body;
 }
 

@@ -13,7 +13,7 @@ import { messageFetchRoutes } from "../../src/http/routes/message-fetch.ts";
 import type { Binding } from "../../src/runtime/calls.ts";
 import { callOf, read } from "../sim/calls.ts";
 
-import { answerOf, commands, type OpenRealm, openFounded, ownerId } from "../support/runtime.ts";
+import { answerOf, commands, type OpenRealm, openFounded, ownerId, turn } from "../support/runtime.ts";
 
 /** What somebody is answered; the handler has begun when this returns. */
 async function asked(
@@ -46,7 +46,7 @@ t.test("[S2] a password that is changed while it is compared gives no key any mo
   const passwords = new Passwords();
   const password = "correct horse battery";
   const { bench, change } = await withPassword(t, passwords, password);
-  const routes = authenticationRoutes(passwords, new RateLimits(noRates, () => 0));
+  const routes = authenticationRoutes(passwords, new RateLimits(noRates, () => 0), false);
   const keys = () => [...bench.realm.view.apiKeysOf(ownerId)].length;
   const fetchKey = () => asked(bench, routes, "fetch-api-key", { username: "owner@localhost", password });
   const before = keys();
@@ -116,4 +116,64 @@ t.test("[S1] who becomes a guest while a long walk goes on is shown what a guest
   const demotion = { target: { id: annId }, fullName: null, role: roles.guest, profileData: [], newEmail: null };
   t.equal((await bench.ask(command({ actor: "realm" }, "user.update", demotion, ownerId))).kind, "ok");
   t.strictSame(idsIn((await late).body), []);
+});
+
+/** Enough text that an answer with all of it takes many passes to make. */
+async function withLongAnswer(t: Test) {
+  const bench = await openFounded(t);
+  const text = "x".repeat(9000);
+  const posts = Array.from({ length: 400 }, () => bench.ask(commands.post("long", text)));
+  const ids = (await Promise.all(posts)).map((result) => answerOf(result)["id"] as number);
+  await bench.idle();
+  const params = { ...range, num_before: ids.length, narrow: [{ operator: "topic", operand: "long" }] };
+  /** Counts the passes of the loop, and does something after each of them. */
+  const fetching = async (act: (pass: number, isOver: () => boolean) => unknown) => {
+    let isOver = false;
+    const answer = asked(bench, messageFetchRoutes, "get-messages", params).finally(() => {
+      isOver = true;
+    });
+    let passes = 0;
+    while (!isOver) {
+      await turn();
+      await act(passes++, () => isOver);
+    }
+    return { ids: idsIn((await answer).body), passes };
+  };
+  return { bench, ids, fetching };
+}
+
+t.test("[S3] narrow_characters_per_pass_max: a long answer is made in passes", async (t) => {
+  const { ids, fetching } = await withLongAnswer(t);
+  const { ids: shown, passes } = await fetching(() => undefined);
+  t.strictSame(shown, ids);
+  // Each message is found with both of its texts, is read again with them, and is written once: 45,000 characters, eight to a fold.
+  const least = Math.floor((ids.length * 5 * 9000) / 8 / limits.narrow_characters_per_pass_max);
+  t.ok(passes >= least, `${passes} passes, at least ${least}`);
+});
+
+t.test("[S1, E2] what is deleted while a long answer is made is not in it, whenever that was", async (t) => {
+  const { bench, ids, fetching } = await withLongAnswer(t);
+  const { passes } = await fetching(() => undefined);
+  let left = ids;
+  let deletedInTime = 0;
+  for (let moment = 0; moment < passes; moment++) {
+    const gone = left[0] ?? 0;
+    const deletion = command({ actor: "message", id: gone }, "message.delete", {}, ownerId);
+    let isInTime = false;
+    const { ids: shown } = await fetching(async (pass, isOver) => {
+      if (pass !== moment) return;
+      await bench.ask(deletion);
+      isInTime = !isOver();
+    });
+    left = left.slice(1);
+    if (isInTime) deletedInTime++;
+    t.strictSame(isInTime || shown[0] !== gone ? shown : shown.slice(1), left, `deleted in pass ${moment}`);
+  }
+  t.ok(deletedInTime >= 3, `${deletedInTime} of ${passes} moments`);
+});
+
+t.test("[E2] a long answer ends though somebody posts in each of its passes", async (t) => {
+  const { bench, ids, fetching } = await withLongAnswer(t);
+  const { ids: shown } = await fetching(() => bench.ask(commands.post("long", "more")));
+  t.strictSame(shown, ids);
 });

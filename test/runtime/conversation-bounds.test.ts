@@ -61,7 +61,7 @@ t.test(
     const walked = async (terms: Parameters<typeof termsOf>[0]) => {
       const narrowed = readNarrow(view, owner, termsOf(terms));
       if ("kind" in narrowed) throw new Error(narrowed.msg);
-      const walker = { reader: owner, narrowed, step: -1 as const, spend: () => undefined };
+      const walker = { reader: owner, narrowed, words: [], step: -1 as const, spend: () => undefined };
       const { messages } = await new MessageWalk(view, owner, narrowed, () => false).collect(4, -1, 100);
       return [planOf(view, walker, "dense").patience !== null, messages.map(({ id }) => id)];
     };
@@ -142,6 +142,7 @@ t.test("[S3] topic_participants_scanned_max: whoever wrote one of so many messag
     conversationId: 1,
     channelId: generalId,
     userIds: null,
+    calledBotIds: [],
   };
   const participants = () => attentionOf(view, written)?.participantIds ?? [];
   t.ok(participants().includes(77), "at the bound");

@@ -4,10 +4,12 @@ import { limits } from "../../schemas/limits.ts";
 import { searchPendingKinds } from "../../schemas/records/search.ts";
 import type { SearchStateRecord } from "../../schemas/records.ts";
 import { readNarrow, termsOf } from "../../src/domain/narrow.ts";
+import { readSearch } from "../../src/domain/search/query.ts";
 import { messageTerms, senderTerms, topicTerms } from "../../src/domain/search/terms.ts";
 import { indexed } from "../../src/domain/search/words.ts";
 import { MessageWalk } from "../../src/queries/message-fetch.ts";
-import { SearchStreams } from "../../src/queries/search-streams.ts";
+import { PassBudget } from "../../src/queries/pass-budget.ts";
+import { SearchedWords } from "../../src/queries/searched-words.ts";
 import { SearchIndexer, wholeSlice } from "../../src/runtime/search-indexer.ts";
 import {
   begun,
@@ -159,7 +161,11 @@ t.test(
         "searchTopics",
         rowsFor<"searchTopics">(count, (id) => [[indexed("topic"), id], {}], first),
       );
-    const isMerged = () => new SearchStreams(realm.view, -1).word("topic") !== null;
+    const isMerged = () => {
+      const words = new SearchedWords(realm.view, readSearch("topic"));
+      words.prepare(new PassBudget());
+      return words.walked.length > 0;
+    };
     named(max);
     t.strictSame([isMerged(), await found(opened, "topic")], [true, [3, 2, 1]], "at the bound");
     named(1, max + 1);
@@ -182,6 +188,7 @@ t.test(
       fatal: (error: unknown): never => {
         throw error;
       },
+      warn: () => undefined,
     };
     const terms = { ofMessage: messageTerms, ofTopic: topicTerms, everyMessage: senderTerms };
     new SearchIndexer(realm, { clock, alarm, terms });

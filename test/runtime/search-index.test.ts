@@ -34,6 +34,7 @@ function indexerOf({ realm, clock, bugs }: OpenRealm): SearchIndexer {
     fatal: (error: unknown): never => {
       throw error;
     },
+    warn: () => undefined,
   };
   return new SearchIndexer(realm, { clock, alarm, terms });
 }

@@ -27,6 +27,8 @@ const statuses: Readonly<Partial<Record<ErrorCode, number>>> = {
   INVALID_API_KEY: 401,
   AUTHENTICATION_FAILED: 401,
   USER_DEACTIVATED: 401,
+  REALM_DEACTIVATED: 401,
+  CSRF_FAILED: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
   CHANNEL_ALREADY_EXISTS: 409,
@@ -106,7 +108,7 @@ t.test("[schemas/endpoint] every endpoint declares known codes, each once, none 
 
 t.test("[schemas/endpoint] every code belongs to an endpoint, to all of them, or to the doors", (t) => {
   // Answered before an endpoint is found.
-  const doors: readonly ErrorCode[] = ["NOT_FOUND", "METHOD_NOT_ALLOWED"];
+  const doors: readonly ErrorCode[] = ["NOT_FOUND", "METHOD_NOT_ALLOWED", "CSRF_FAILED"];
   const declared = new Set<ErrorCode>([...commonErrors, ...doors, ...endpoints.flatMap(({ errors }) => errors)]);
   t.strictSame(
     codes.filter((code) => !declared.has(code)),

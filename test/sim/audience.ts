@@ -55,10 +55,10 @@ export class Audience {
     for (const { table, key, bytes } of writes) {
       if (table === "subscriptions") {
         const [channelId, userId] = key as [number, number];
-        this.#follow(channelId, userId, bytes === null ? null : decodeRow("subscriptions", bytes));
+        this.#follow(channelId, userId, bytes === null ? null : decodeRow("subscriptions", key, bytes));
       }
       if (table !== "events" || bytes === null) continue;
-      const event = decodeRow("events", bytes);
+      const event = decodeRow("events", key, bytes);
       this.#committed.push({ position: event.position, type: event.type, insiders: this.#insiders(event, writes) });
       const message = event.type === "message" ? this.#posting(event, writes) : null;
       if (message === null) continue;
@@ -94,27 +94,38 @@ export class Audience {
     const former = this.#formerChannel(messageId, conversationId, writes);
     const here = channelId === null ? conversation.userIds : this.#members.get(channelId);
     const there = former === undefined ? [] : (this.#members.get(former ?? 0) ?? []);
-    const people = new Set([...(here ?? []), ...there]);
+    const people = new Set([...(here ?? []), ...there, ...this.#calledBots(message, channelId, writes)]);
     // Posted and moved in one turn: who was told of it by either place is told right, and nobody has to be.
     const owedTo = former === undefined ? people : new Set<number>();
     return { position: event.position, messageId, conversationId, channelId, userIds: people, owedTo };
   }
 
+  /** Generic bots that are mentioned by name in a public channel get the message without a subscription. */
+  #calledBots({ id, rendered }: MessageRecord, channelId: number | null, writes: readonly Write[]): number[] {
+    const channel = channelId === null ? undefined : this.#row("channels", channelId, writes);
+    if (channel === undefined || channel.isPrivate) return [];
+    const named = this.#row("messageAttention", id, writes)?.calledBotIds ?? [];
+    return named.filter((userId) => {
+      const isGenericBot = this.#row("users", userId, writes)?.botType === 1;
+      return isGenericBot && rendered.includes(`data-user-id="${userId}"`);
+    });
+  }
+
   /** Where it was posted, when it was moved in the same transaction. */
   #formerChannel(messageId: number, conversationId: number, writes: readonly Write[]): number | null | undefined {
     const first = writes.find((write) => write.table === "messages" && write.key === messageId && write.bytes !== null);
-    const posted = first?.bytes ? decodeRow("messages", first.bytes).conversationId : conversationId;
+    const posted = first?.bytes ? decodeRow("messages", messageId, first.bytes).conversationId : conversationId;
     return posted === conversationId ? undefined : (this.#row("conversations", posted, writes)?.channelId ?? null);
   }
 
   /** As a transaction leaves it, or, where it removes it, as it was before or in it. */
-  #row<T extends "messages" | "conversations" | "channels">(
+  #row<T extends "messages" | "conversations" | "channels" | "messageAttention" | "users">(
     table: T,
     key: number,
     writes: readonly Write[],
   ): RowOf<T> | undefined {
     const last = writes.filter((write) => write.table === table && write.key === key && write.bytes !== null).at(-1);
-    return last?.bytes ? decodeRow(table, last.bytes) : this.#replica.get(table, key);
+    return last?.bytes ? decodeRow(table, key, last.bytes) : this.#replica.get(table, key);
   }
 
   posting(position: number): Posted | undefined {

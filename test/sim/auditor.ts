@@ -3,8 +3,11 @@
  * no domain code in common with the server. What it finds is a line that begins with the promise that was broken.
  */
 import type { Command } from "../../actors/commands.ts";
+import { limits } from "../../schemas/limits.ts";
 import type { AskResult, IdempotencyClaim } from "../../src/runtime/entry.ts";
 import { decodeRow } from "../../src/store/codec.ts";
+import type { Environment } from "../../src/store/environment.ts";
+import { lastTurnAt } from "../../src/store/set-time.ts";
 import { Audience, type Posted } from "./audience.ts";
 import { Deliveries } from "./deliveries.ts";
 import { Facts } from "./facts.ts";
@@ -120,7 +123,7 @@ export class Auditor {
   }
 
   #message(id: number, bytes: Uint8Array): void {
-    const token = tokenShape.exec(decodeRow("messages", bytes).content)?.[0];
+    const token = tokenShape.exec(decodeRow("messages", id, bytes).content)?.[0];
     if (token === undefined) return;
     const known = this.#created.get(token);
     if (known === undefined) this.#created.set(token, id);
@@ -131,14 +134,14 @@ export class Auditor {
   #processed({ table, key }: Write, writes: readonly Write[]): void {
     const waiting = table as "mailbox" | "timers";
     const staged = writes.find((one) => one.table === table && isSame(one.key, key) && one.bytes !== null);
-    const row = staged?.bytes ? decodeRow(waiting, staged.bytes) : this.#replica.get(waiting, key);
+    const row = staged?.bytes ? decodeRow(waiting, key, staged.bytes) : this.#replica.get(waiting, key);
     if (row !== undefined) this.#mustHaveRun(row.command as Command, { table, key });
   }
 
   /** The rest of a command takes its row. */
   #replaced(key: number, bytes: Uint8Array): void {
     const before = this.#replica.get("mailbox", key)?.command as Command | undefined;
-    const after = decodeRow("mailbox", bytes).command as Command;
+    const after = decodeRow("mailbox", key, bytes).command as Command;
     if (before === undefined || identityOf(before) === identityOf(after)) return;
     this.#mustHaveRun(before, { table: "mailbox", key });
   }
@@ -155,6 +158,15 @@ export class Auditor {
     const id = answer["scheduled_message_id"];
     const token = tokenShape.exec(content.text)?.[0];
     if (token !== undefined) this.#scheduled.set(`${callerId}/${id}`, token);
+  }
+
+  /**
+   * What the realm's time has been once, it stays: after a jump that was believed, if only for one turn, messages would be dated, timers
+   * would ring and messages would expire too early.
+   */
+  checkTime(environment: Environment, now: number): void {
+    const aheadMs = lastTurnAt(environment) - now;
+    if (aheadMs > limits.clock_leap_ms_max) this.report(`[D26] the realm's time is ${aheadMs} ms ahead`);
   }
 
   /** Long after everything was due (M8). */

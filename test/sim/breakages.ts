@@ -162,6 +162,7 @@ export const breakages: Readonly<Record<string, { readonly breakage: Breakage; r
       // The timer of an announcement outlives the row that went with its last slice.
       breaks: ["M8", "M2"],
     },
+    "a jump of the clock that is believed at once": { breakage: { believesJumps: true }, breaks: ["D26", "D25", "M8"] },
     "a change that is acknowledged and not written": {
       breakage: { store: (inner) => new EmptyPromises(inner) },
       breaks: ["M1"],

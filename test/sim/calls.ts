@@ -41,8 +41,12 @@ export function read(handled: Handled): { readonly code: string | null; readonly
   switch (handled.kind) {
     case "encoded":
       return { code: null, body: JSON.parse(`{${handled.fields}}`) };
+    case "pieced":
+      return { code: null, body: JSON.parse(`{${handled.pieces.join("")}}`) };
     case "whole":
       return { code: null, body: JSON.parse(String(handled.body)) };
+    case "redirect":
+      return { code: null, body: {} };
     case "ok":
       return { code: null, body: JSON.parse(JSON.stringify(handled.answer)) };
     default:

@@ -40,6 +40,10 @@ const ofPeople: ReadonlySet<CommandType> = new Set<CommandType>([
   "status.update",
   "user.email-change.request",
   "user.avatar.set",
+  "push-token.add",
+  "push-token.remove",
+  "device.register",
+  "device.remove",
 ]);
 
 interface Weighted {

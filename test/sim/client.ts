@@ -144,6 +144,10 @@ export class VirtualClient {
   #connection(): Connection {
     return {
       send: (data) => this.#take(String(data)),
+      // The simulation asks for no large answers over sockets.
+      sendFirstFragment: noFragments,
+      sendFragment: noFragments,
+      sendLastFragment: noFragments,
       getBufferedAmount: () => this.#bufferedBytes,
       end: (code) => {
         if (this.#world.isDown()) return;
@@ -280,4 +284,8 @@ export class VirtualClient {
     if (posted.channelId === null) return true;
     return replica.get("subscriptions", [posted.channelId, this.userId])?.isActive === true;
   }
+}
+
+function noFragments(): never {
+  throw new Error("no answer here is large");
 }

@@ -95,6 +95,17 @@ export const messageDraws = {
     const [messageId, userId] = made.key;
     return reactCommand("remove", messageId, made.row.emojiName, userId);
   },
+  "submessage.add": (world) => {
+    const id = world.message();
+    const sender = world.replica.get("messages", id)?.senderId;
+    const asked = { msgType: "widget", content: world.random.pick(['{"type":"vote","key":"a,1","vote":1}', "[]"]) };
+    const callerId = sender === undefined || world.random.chance(0.3) ? world.user() : sender;
+    return command({ actor: "message", id }, "submessage.add", asked, callerId);
+  },
+  "welcome.test": (world) => {
+    const id = world.administrator();
+    return command({ actor: "direct", userIds: [1, id] }, "welcome.test", { text: world.token() }, id);
+  },
   "messages.take-in": null,
   /** Of a move that is over, as after a crash; one that is under way has many messages. */
   "topic.tell-rename": (world) => {
@@ -113,6 +124,7 @@ export const messageDraws = {
   "retention.look": () => command({ actor: "retention" }, "retention.look", {}, null),
   "retention.due": (world) => command({ actor: "retention" }, "retention.due", { dueAt: world.later() }, null),
   "retention.sweep": () => command({ actor: "retention" }, "retention.sweep", {}, null),
+  "retention.confirm": () => command({ actor: "retention" }, "retention.confirm", {}, null),
   "retention.abandon": () => command({ actor: "retention" }, "retention.abandon", {}, null),
   "message-flags.update": (world) => {
     const id = world.user();

@@ -120,7 +120,9 @@ export const peopleDraws = {
       name: "a.txt",
       size: 10 + world.random.below(100),
       image: null,
-      quotaBytes: null,
+      sha256: world.hex(32),
+      realmQuotaBytes: null,
+      personQuotaBytes: null,
     };
     return command(self(id), "attachment.add", file, id);
   },
@@ -179,6 +181,37 @@ export const peopleDraws = {
     const { userId, id } = world.own("drafts");
     return command(self(userId), "drafts.remove", { id }, userId);
   },
+  "bot-storage.set": (world) => {
+    const id = world.user();
+    const key = world.oneOfFew();
+    const entries = [{ hash: `hash of ${key}`, key, value: world.name() }];
+    return command(self(id), "bot-storage.set", { entries }, id);
+  },
+  "bot-storage.remove": (world) => {
+    const stored = world.replica.keys("botStorage") as [number, string][];
+    const [id, hash] = stored.length === 0 ? [world.user(), "none"] : world.random.pick(stored);
+    return command(self(id), "bot-storage.remove", { hashes: world.flip() ? [hash] : null }, id);
+  },
+  "push-token.add": (world) => {
+    const id = world.user();
+    const token = world.oneOfFew();
+    const params = { name: `fcm:${token}`, kind: "fcm" as const, token, appId: null };
+    return command(self(id), "push-token.add", params, id);
+  },
+  "push-token.remove": (world) => {
+    const id = world.user();
+    return command(self(id), "push-token.remove", { name: `fcm:${world.oneOfFew()}` }, id);
+  },
+  "device.register": (world) => {
+    const id = world.user();
+    return command(self(id), "device.register", {}, id);
+  },
+  "device.remove": (world) => {
+    const { userId, id } = world.own("devices");
+    return command(self(userId), "device.remove", { id }, userId);
+  },
+  "bot.add-key": (world) =>
+    command(realm, "bot.add-key", { botId: world.user(), apiKeyHash: world.hex(16) }, world.administrator()),
   "alert-words.add": (world) => {
     const id = world.user();
     return command(self(id), "alert-words.add", { words: [world.oneOfFew()] }, id);
@@ -219,6 +252,19 @@ export const peopleDraws = {
   "invitation.revoke": (world) => {
     const to = { actor: "invitation", id: world.id("invitations") } as const;
     return command(to, "invitation.revoke", { isLink: world.flip() }, world.administrator());
+  },
+  "invitation.edit": (world) => {
+    const to = { actor: "invitation", id: world.id("invitations") } as const;
+    const { minutes, role, channelIds, groupIds, includesDefaults, welcomeText } = offer(world);
+    const change = {
+      expiry: world.flip() ? { minutes } : null,
+      role: world.flip() ? role : null,
+      channelIds: world.flip() ? channelIds : null,
+      groupIds: world.flip() ? groupIds : null,
+      includesDefaults,
+      welcome: { text: welcomeText },
+    };
+    return command(to, "invitation.edit", change, world.administrator());
   },
   "invitation.resend": (world) => {
     const to = { actor: "invitation", id: world.id("invitations") } as const;

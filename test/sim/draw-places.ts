@@ -182,6 +182,26 @@ export const placeDraws = {
       { settings: { enable_sounds: world.flip() } },
       world.administrator(),
     ),
+  /** By somebody who may not: it would be the end of the day. */
+  "realm.deactivate": () => command(realm, "realm.deactivate", {}, 3),
+  "realm.reactivate": () => command(realm, "realm.reactivate", {}, null),
+  "realm-domain.add": (world) => {
+    const params = { domain: `${world.name()}.example`, allowsSubdomains: world.flip() };
+    return command(realm, "realm-domain.add", params, world.administrator());
+  },
+  "realm-domain.update": (world) => {
+    const params = { domain: world.row("realmDomains")?.key ?? "none.example", allowsSubdomains: world.flip() };
+    return command(realm, "realm-domain.update", params, world.administrator());
+  },
+  "realm-domain.remove": (world) => {
+    const params = { domain: world.row("realmDomains")?.key ?? "none.example" };
+    return command(realm, "realm-domain.remove", params, world.administrator());
+  },
+  "realm.picture.set": (world) => {
+    const name = world.random.pick(["icon", "logo", "night_logo"] as const);
+    const params = { name, file: world.maybe(`${world.hex(32)}.png`) };
+    return command(realm, "realm.picture.set", params, world.administrator());
+  },
   "realm.end-waiting-periods": () => command(realm, "realm.end-waiting-periods", {}, null),
   "realm.found": () => commands.throwing(),
   "presence.persist": null,

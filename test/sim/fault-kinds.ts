@@ -22,5 +22,6 @@ export const storeFaults = [
   "failed commit",
   "slow flush",
   "clock set back",
+  "clock jumps ahead",
 ] as const satisfies readonly StoreFault["kind"][];
 export type FaultKind = (typeof worldFaults)[number] | StoreFault["kind"];

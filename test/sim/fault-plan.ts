@@ -12,6 +12,14 @@ const rates: readonly (readonly [number, (random: Random) => StoreFault])[] = [
   [3, () => ({ kind: "failed commit" })],
   [8, (random) => ({ kind: "slow flush", ms: random.pick([50, 2000, 70_000]) })],
   [2, () => ({ kind: "clock set back", ms: hourMs })],
+  [
+    2,
+    (random) => ({
+      kind: "clock jumps ahead",
+      ms: random.pick([hourMs, 400 * 24 * hourMs]),
+      lastingMs: random.pick([1, 1000, 20_000]),
+    }),
+  ],
 ];
 
 /** Of all frames and answers. */

@@ -13,7 +13,8 @@ export type StoreFault =
   | { readonly kind: "crash between rows"; readonly rows: number }
   | { readonly kind: "failed commit" }
   | { readonly kind: "slow flush"; readonly ms: number }
-  | { readonly kind: "clock set back"; readonly ms: number };
+  | { readonly kind: "clock set back"; readonly ms: number }
+  | { readonly kind: "clock jumps ahead"; readonly ms: number; readonly lastingMs: number };
 
 /** The machine stopped: what runs now is nothing that anybody could see. */
 export class MachineDown extends Error {

@@ -59,6 +59,7 @@ function stateOf(realm: Realm, userId: number): Record<string, unknown> | null {
     presenceHistoryDays: 14,
     allowsNullNotifications: true,
     allowsEmptyTopicName: false,
+    extraEmojiType: "service_extra_emoji",
     takesSettingsObject: false,
     allowsIncompleteUserList: true,
     takesUrlTemplates: true,
@@ -68,6 +69,7 @@ function stateOf(realm: Realm, userId: number): Record<string, unknown> | null {
     limitsPresence: false,
     webPublicStreamsEnabled: false,
     uploads: { maxFileMib: 1, quotaMib: null },
+    startedAt: 0,
     presences: { all: () => [], newerThan: () => [] },
   });
 }

@@ -9,7 +9,9 @@ import type { Hub } from "../../src/realtime/hub.ts";
 import { poll } from "../../src/realtime/long-poll.ts";
 import type { Connection, SocketHost } from "../../src/realtime/socket-host.ts";
 import { SocketSession } from "../../src/realtime/socket-session.ts";
+import { Strangers } from "../../src/realtime/strangers.ts";
 import type { Realm } from "../../src/runtime/realm.ts";
+import { wireMemory } from "../support/wire-memory.ts";
 import { type Body, callOf, keyHashOf, read } from "./calls.ts";
 
 export interface Line {
@@ -45,6 +47,7 @@ export class SocketLine implements Line {
   readonly #credentials: { readonly caller: UserRecord; readonly keyHash: string };
 
   constructor({ realm, hub, user, queueId }: Caller, connection: Connection) {
+    const monotonic = () => realm.view.now;
     const host: SocketHost = {
       realm,
       hub,
@@ -53,6 +56,8 @@ export class SocketLine implements Line {
       limitFrame: () => null,
       admit: () => true,
       leave: () => undefined,
+      strangers: new Strangers({ monotonic }),
+      ...wireMemory(monotonic),
     };
     this.#session = new SocketSession(connection, host, visitor);
     this.#queueId = queueId;

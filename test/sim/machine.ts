@@ -24,6 +24,8 @@ export interface Breakage {
   readonly afterCrash?: (folder: string) => void;
   readonly sink?: (hub: EventSink) => EventSink;
   readonly opened?: (realm: Realm) => void;
+  /** The realm takes every jump of its clock for time that has passed. */
+  readonly believesJumps?: true;
   /** A commit that failed is passed over. */
   readonly goesOn?: true;
 }
@@ -75,6 +77,7 @@ export class Machine {
   constructor(options: MachineOptions) {
     this.#options = options;
     this.clock = new SimClock(options.startedAt, options.lookMs);
+    this.clock.believesJumps = options.breakage.believesJumps === true;
   }
 
   get realm(): Realm {
@@ -140,6 +143,7 @@ export class Machine {
             this.#isDown = breakage.goesOn !== true || !this.hasFailed;
             throw error;
           },
+          warn: () => undefined,
         },
         acceptsWrites,
         openStore: () => breakage.store?.(recorder) ?? recorder,
@@ -238,9 +242,7 @@ export class Machine {
     this.#faulty = null;
     await this.#disk?.close();
     this.#disk = null;
-    const { wallOffsetMs } = this.clock;
-    this.clock = new SimClock(this.clock.now() - wallOffsetMs, this.#options.lookMs);
-    this.clock.wallOffsetMs = wallOffsetMs;
+    this.clock = this.clock.restarted(this.#options.lookMs);
     this.#options.breakage.afterCrash?.(this.#options.folder);
   }
 

@@ -29,7 +29,7 @@ export class Recorder extends StoreTap {
 
   override put<T extends TableName>(table: T, key: KeyOf<T>, row: RowOf<T>): number {
     const bytes = super.put(table, key, row);
-    this.#staged.push({ table, key, bytes: encodeRow(table, row) });
+    this.#staged.push({ table, key, bytes: encodeRow(table, key, row) });
     return bytes;
   }
 

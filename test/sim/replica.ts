@@ -25,7 +25,7 @@ export class Replica {
   static of(disk: Environment): Replica {
     const replica = new Replica();
     for (const table of tableNames) {
-      disk.each(table, (row, key) => replica.apply({ table, key, bytes: encodeRow(table, row) }));
+      disk.each(table, (row, key) => replica.apply({ table, key, bytes: encodeRow(table, key, row) }));
     }
     return replica;
   }
@@ -96,11 +96,13 @@ export class Replica {
 }
 
 function isSame<T extends TableName>(table: T, entry: Entry, row: RowOf<T>): boolean {
-  return Buffer.compare(encodeRow(table, row), entry.bytes) === 0 || json(row) === json(decoded(table, entry));
+  return (
+    Buffer.compare(encodeRow(table, entry.key, row), entry.bytes) === 0 || json(row) === json(decoded(table, entry))
+  );
 }
 
 function decoded<T extends TableName>(table: T, entry: Entry): RowOf<T> {
-  entry.row ??= decodeRow(table, entry.bytes);
+  entry.row ??= decodeRow(table, entry.key, entry.bytes);
   return entry.row as RowOf<T>;
 }
 

@@ -4,6 +4,7 @@
  */
 import { limits } from "../../schemas/limits.ts";
 import { ManualClock } from "../support/manual-clock.ts";
+import type { StoreFault } from "./faulty-store.ts";
 
 /** What a look takes where each turn ends after one command: longer than a turn may last. */
 export const slowLookMs = limits.turn_budget_ms + 1;
@@ -15,6 +16,10 @@ export class SimClock extends ManualClock {
   lookMs: number;
   /** What an operator or a time server did to the wall clock. */
   wallOffsetMs = 0;
+  /** It is ahead of itself for a moment. */
+  #jump = { ms: 0, until: 0 };
+  /** Broken on purpose: a jump looks like the sleep of the machine, and is believed. */
+  believesJumps = false;
   #soon: (() => void)[] = [];
 
   constructor(startedAt: number, lookMs: number) {
@@ -23,7 +28,44 @@ export class SimClock extends ManualClock {
   }
 
   override now(): number {
+    return this.steadyNow() + (this.#jumpLeftMs > 0 ? this.#jump.ms : 0);
+  }
+
+  /** Without the jump that will pass. */
+  steadyNow(): number {
     return super.now() + this.wallOffsetMs;
+  }
+
+  /** What other machines' clocks say. */
+  trueNow(): number {
+    return super.now();
+  }
+
+  meet(fault: StoreFault): void {
+    if (fault.kind === "slow flush") this.slip(fault.ms);
+    if (fault.kind === "clock set back") this.wallOffsetMs = -fault.ms;
+    if (fault.kind === "clock jumps ahead") this.#jumpAhead(fault.ms, fault.lastingMs);
+  }
+
+  #jumpAhead(ms: number, lastingMs: number): void {
+    this.#jump = { ms, until: super.monotonic() + lastingMs };
+  }
+
+  get #jumpLeftMs(): number {
+    return this.#jump.until - super.monotonic();
+  }
+
+  override uptimeMs(): number {
+    return this.believesJumps ? this.now() : super.uptimeMs();
+  }
+
+  /** The machine starts again: what was wrong with its wall clock is still wrong. */
+  restarted(lookMs: number): SimClock {
+    const next = new SimClock(this.trueNow(), lookMs);
+    next.wallOffsetMs = this.wallOffsetMs;
+    next.believesJumps = this.believesJumps;
+    if (this.#jumpLeftMs > 0) next.#jumpAhead(this.#jump.ms, this.#jumpLeftMs);
+    return next;
   }
 
   override monotonic(): number {

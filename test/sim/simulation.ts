@@ -15,7 +15,6 @@ import { watchCommands } from "./command-watch.ts";
 import { Crowd } from "./crowd.ts";
 import type { FaultKind } from "./fault-kinds.ts";
 import { DrawnFaults } from "./fault-plan.ts";
-import type { StoreFault } from "./faulty-store.ts";
 import { type Breakage, Machine } from "./machine.ts";
 import { Outside } from "./outside.ts";
 import { Random } from "./random.ts";
@@ -94,7 +93,7 @@ export class Simulation {
     void disk.close();
     this.#auditor = new Auditor(this.#replica);
     this.#plan = new DrawnFaults(this.#random, {
-      slowed: (fault) => this.#slowed(fault),
+      slowed: (fault) => this.#machine.clock.meet(fault),
       met: (fault) => this.#met(fault.kind),
     });
     this.#outside = new Outside({
@@ -120,7 +119,7 @@ export class Simulation {
       departed: (hub, userId) => this.#crowd.departed(hub, userId),
       report: (problem) => this.#auditor.report(problem),
     });
-    this.#world = new World(this.#random, this.#replica, () => this.#machine.clock.now());
+    this.#world = new World(this.#random, this.#replica, () => this.#machine.clock.steadyNow());
     this.#catalogue = new Catalogue(this.#world);
     this.#reads = new Reads({
       sight: new Sight(this.#replica, this.#auditor.audience),
@@ -156,12 +155,6 @@ export class Simulation {
   #met(kind: FaultKind): void {
     this.#trace(kind);
     this.#faults.set(kind, (this.#faults.get(kind) ?? 0) + 1);
-  }
-
-  #slowed(fault: StoreFault): void {
-    const { clock } = this.#machine;
-    if (fault.kind === "slow flush") clock.slip(fault.ms);
-    if (fault.kind === "clock set back") clock.wallOffsetMs = -fault.ms;
   }
 
   /** Only what is made to throw may throw (M6). */
@@ -352,6 +345,7 @@ export class Simulation {
     const report = (problem: string) => this.#auditor.report(problem);
     for (const problem of this.#auditor.facts.contradictions()) report(problem);
     for (const problem of auditRealm(realm.environment)) report(`[M2] ${problem}`);
+    this.#auditor.checkTime(realm.environment, this.#machine.clock.trueNow());
     const memory = pictureOf(realm.projections);
     const rebuilt = pictureOf(RealmProjections.rebuild(realm.environment));
     if (memory !== rebuilt) report(`[M9] projections differ: ${difference(memory, rebuilt)}`);

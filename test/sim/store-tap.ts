@@ -1,12 +1,16 @@
 /** A store in front of another one: passes everything on. What stands between a realm and its disk in simulations begins here. */
 import type { KeyOf, RowOf, TableName } from "../../schemas/records.ts";
-import type { Environment, PreparedWrite, RowRange } from "../../src/store/environment.ts";
+import type { Environment, PreparedWrite, RowRange, SealedSlice } from "../../src/store/environment.ts";
 
 export class StoreTap implements Environment {
   protected readonly inner: Environment;
 
   constructor(inner: Environment) {
     this.inner = inner;
+  }
+
+  get file(): string {
+    return this.inner.file;
   }
 
   get isWriting(): boolean {
@@ -33,6 +37,14 @@ export class StoreTap implements Environment {
     this.inner.each(table, visit);
   }
 
+  sealRows(table: TableName, from: unknown, limit: number): SealedSlice {
+    return this.inner.sealRows(table, from, limit);
+  }
+
+  requireSeals(): void {
+    this.inner.requireSeals();
+  }
+
   write(prepared: PreparedWrite): void {
     this.inner.write(prepared);
   }
@@ -49,12 +61,24 @@ export class StoreTap implements Environment {
     return this.inner.transaction(work);
   }
 
+  clearDeadReaders(): void {
+    this.inner.clearDeadReaders();
+  }
+
   backup(folder: string): Promise<void> {
     return this.inner.backup(folder);
   }
 
   count(table: TableName): number {
     return this.inner.count(table);
+  }
+
+  verify(table: TableName, report: (error: unknown) => void): void {
+    this.inner.verify(table, report);
+  }
+
+  refresh(): void {
+    this.inner.refresh();
   }
 
   close(): Promise<void> {

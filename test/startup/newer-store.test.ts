@@ -6,12 +6,13 @@ import { open } from "lmdb";
 import t from "tap";
 import { openEnvironment } from "../../src/store/environment.ts";
 import { storeVersion } from "../../src/store/migrations.ts";
+import { seal } from "../../src/store/seal.ts";
 import { startProgram } from "../support/process.ts";
 import { temporaryFolder } from "../support/server.ts";
 
 async function setRootVersion(dataDir: string, version: number): Promise<void> {
-  const root = open<unknown, string[]>({ path: join(dataDir, "root"), encoding: "json" });
-  root.putSync(["version"], version);
+  const root = open<Buffer, string[]>({ path: join(dataDir, "root"), encoding: "binary" });
+  root.putSync(["version"], seal("root", ["version"], Buffer.from(String(version))));
   await root.close();
 }
 

@@ -1,31 +1,17 @@
 /** TLS by configuration: the same server over https and wss, with a real certificate made by openssl (skips without it). */
-import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { get } from "node:https";
 import { connect } from "node:net";
-import { join } from "node:path";
 import { json, text } from "node:stream/consumers";
 import t from "tap";
 import { WebSocket } from "ws";
+import { certificateObstacle, newCertificate } from "../support/certificate.ts";
 import { startTestServer, temporaryFolder } from "../support/server.ts";
-
-const hasOpenssl = spawnSync("openssl", ["version"]).status === 0;
-
-/** A certificate for 127.0.0.1 that vouches for itself. */
-function newCertificate(folder: string): { keyFile: string; certFile: string } {
-  const [keyFile, certFile] = [join(folder, "key.pem"), join(folder, "cert.pem")];
-  const made = spawnSync("openssl", [
-    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
-    ...["-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", keyFile, "-out", certFile],
-  ]);
-  if (made.status !== 0) throw new Error(String(made.stderr));
-  return { keyFile, certFile };
-}
 
 t.test(
   "[issue 1, Known limits] with TLS_KEY_FILE and TLS_CERT_FILE the server speaks https and wss, and nothing else",
-  { skip: hasOpenssl ? false : "openssl is not installed" },
+  { skip: certificateObstacle() ?? false },
   async (t) => {
     const { keyFile, certFile } = newCertificate(temporaryFolder(t));
     const { url, owner } = await startTestServer(t, {

@@ -8,6 +8,7 @@ import { RealmHost, realmFolder } from "../../src/runtime/realm-host.ts";
 import { backupFolder, checkFolder, restoreFolder } from "../../src/store/backup.ts";
 import { type Environment, openEnvironment } from "../../src/store/environment.ts";
 import { RootStore } from "../../src/store/root.ts";
+import { backupPorts } from "../support/backup-ports.ts";
 import { commands, dump, generalId, type OpenRealm, openFounded, ownerId } from "../support/runtime.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
@@ -46,7 +47,7 @@ async function withRealm(dataDir: string, work: (environment: Environment) => vo
 t.test("[E1] a restored backup has everything but a new epoch and no queues", async (t) => {
   const { root, dataDir, opened } = await running(t);
   const target = join(temporaryFolder(t), "copy");
-  await backupFolder(root, dataDir, target);
+  await backupFolder(root, dataDir, target, backupPorts);
   const copy = openFolder(t, target);
   await restoreFolder(copy.root, target);
   t.strictSame(await checkFolder(copy.root, target), []);
@@ -64,7 +65,7 @@ t.test("[architecture] a realm that is made while the backup runs is whole in it
   const { root, dataDir } = await running(t);
   const other = await openFounded(t, { folder: realmFolder(dataDir, 2) });
   const target = join(temporaryFolder(t), "copy");
-  const copying = backupFolder(root, dataDir, target);
+  const copying = backupFolder(root, dataDir, target, backupPorts);
   root.putRealm({ id: 2, label: "two", hosts: [], createdAt: 0, dueHint: null });
   await copying;
   t.equal(other.environment.count("users"), 2);
@@ -120,6 +121,7 @@ t.test("[M8] a host that is closed and opened again leaves nothing undone and lo
       fatal: (error) => {
         throw error;
       },
+      warn: () => undefined,
     },
     acceptsWrites: () => true,
     onOpen: () => undefined,

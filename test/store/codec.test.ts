@@ -7,8 +7,12 @@ import { pack } from "msgpackr";
 import t from "tap";
 import { type RowOf, rowFields, type TableName } from "../../schemas/records.ts";
 import { decodeRow, encodeRow } from "../../src/store/codec.ts";
+import { DamagedRow } from "../../src/store/damage.ts";
+import { openEnvironment } from "../../src/store/environment.ts";
 import { migrateRow, rowVersions } from "../../src/store/migrations.ts";
+import { seal } from "../../src/store/seal.ts";
 import { seedOf } from "../support/seed.ts";
+import { temporaryFolder } from "../support/server.ts";
 
 const tables = Object.keys(rowFields) as TableName[];
 
@@ -42,7 +46,7 @@ t.test(
     for (const table of tables) {
       const row = fc.record(Object.fromEntries(rowFields[table].map((field) => [field, value])));
       const property = fc.property(row, (given) => {
-        const back = decodeRow(table, encodeRow(table, given as unknown as RowOf<typeof table>));
+        const back = decodeRow(table, 1, encodeRow(table, 1, given as unknown as RowOf<typeof table>));
         if (!Object.is(JSON.stringify(back), JSON.stringify(given))) {
           throw new Error(`${JSON.stringify(given)} came back as ${JSON.stringify(back)}`);
         }
@@ -71,21 +75,22 @@ function deepSame(one: unknown, other: unknown): void {
 
 t.test("[records] what is absent is null when it comes back, and what no field names is not written", (t) => {
   const row = { id: 1, label: undefined, name: "x", extra: "gone" } as unknown as RowOf<"realm">;
-  t.strictSame(decodeRow("realm", encodeRow("realm", row)), {
+  t.strictSame(decodeRow("realm", "realm", encodeRow("realm", "realm", row)), {
     id: 1,
     label: null,
     name: "x",
     createdAt: null,
     settings: null,
     userDefaults: null,
+    deactivatedAt: null,
   });
   t.end();
 });
 
 t.test("[records] fields that were appended later are null in rows of before", (t) => {
   const [, ...fields] = rowFields.users;
-  const older = pack([rowVersions.users, 7]);
-  const row = decodeRow("users", older);
+  const older = seal("users", 7, pack([rowVersions.users, 7]));
+  const row = decodeRow("users", 7, older);
   t.equal(row.id, 7);
   for (const field of fields) t.equal(row[field], null, field);
   t.end();
@@ -93,8 +98,8 @@ t.test("[records] fields that were appended later are null in rows of before", (
 
 t.test("[issue, Runtime and store] a row of a newer version is refused with a message, for every table", (t) => {
   for (const table of tables) {
-    const newer = pack([rowVersions[table] + 1, ...rowFields[table].map(() => 1)]);
-    t.throws(() => decodeRow(table, newer), new RegExp(`${table}.*newer than this program`), table);
+    const newer = seal(table, 1, pack([rowVersions[table] + 1, ...rowFields[table].map(() => 1)]));
+    t.throws(() => decodeRow(table, 1, newer), new RegExp(`${table}.*newer than this program`), table);
   }
   t.end();
 });
@@ -106,24 +111,29 @@ t.test("[issue, Runtime and store] an older row without a migration is refused, 
 });
 
 t.test("[pitfalls 1.7] bytes that are no row are refused: empty, cut off, too long, of another codec", (t) => {
-  const good = encodeRow("topicNames", { id: 70_000 });
-  t.strictSame(decodeRow("topicNames", good), { id: 70_000 });
+  const good = encodeRow("topicNames", [1, "x"], { id: 70_000 });
+  t.strictSame(decodeRow("topicNames", [1, "x"], good), { id: 70_000 });
+  const sealedAs = (bytes: Uint8Array) => seal("topicNames", [1, "x"], bytes);
   const bad: Record<string, Uint8Array> = {
     empty: Buffer.alloc(0),
     "cut off": good.subarray(0, good.length - 1),
     "too long": Buffer.concat([good, Buffer.from([1])]),
     "another codec": Buffer.from([0xc1, 1, 2, 3]),
-    "no list": pack({ id: 1 }),
-    "a list without a version": pack(["x", 1]),
+    "no seal": pack([1, 70_000]),
+    "no list": sealedAs(pack({ id: 1 })),
+    "a list without a version": sealedAs(pack(["x", 1])),
+    "half a list": sealedAs(pack([1, 70_000]).subarray(0, -1)),
+    "more than a list": sealedAs(Buffer.concat([pack([1, 70_000]), Buffer.from([1])])),
     text: Buffer.from("hello"),
   };
-  for (const [what, bytes] of Object.entries(bad)) t.throws(() => decodeRow("topicNames", bytes), what);
+  for (const [what, bytes] of Object.entries(bad))
+    t.throws(() => decodeRow("topicNames", [1, "x"], bytes), { name: "DamagedRow" }, what);
   t.end();
 });
 
 t.test("[pitfalls 1.7] a decoded row does not share memory with the bytes, which the next read overwrites", (t) => {
-  const bytes = encodeRow("meta", { value: { text: "abc", blob: Buffer.from([1, 2, 3]) } });
-  const row = decodeRow("meta", bytes) as { value: { text: string; blob: Buffer } };
+  const bytes = encodeRow("meta", "m", { value: { text: "abc", blob: Buffer.from([1, 2, 3]) } });
+  const row = decodeRow("meta", "m", bytes) as { value: { text: string; blob: Buffer } };
   bytes.fill(0);
   t.strictSame([...row.value.blob], [1, 2, 3]);
   t.equal(row.value.text, "abc");
@@ -131,11 +141,11 @@ t.test("[pitfalls 1.7] a decoded row does not share memory with the bytes, which
 });
 
 t.test("[pitfalls 1.7] what cannot be encoded throws; what would come back changed is known", (t) => {
-  t.throws(() => encodeRow("meta", { value: Symbol("no") }));
+  t.throws(() => encodeRow("meta", "m", { value: Symbol("no") }));
   const cyclic: Record<string, unknown> = {};
   cyclic["self"] = cyclic;
-  t.throws(() => encodeRow("meta", { value: cyclic }));
-  const back = (given: unknown) => decodeRow("meta", encodeRow("meta", { value: given })).value;
+  t.throws(() => encodeRow("meta", "m", { value: cyclic }));
+  const back = (given: unknown) => decodeRow("meta", "m", encodeRow("meta", "m", { value: given })).value;
   // Why the doors clean what clients send: these would make memory and disk differ (M9).
   t.ok(
     ["\ufffd", "\ufffd\ufffd\ufffd", "\ud800"].includes(String(back("\ud800"))),
@@ -149,3 +159,48 @@ t.test("[D7] a person of an older store may not change other people's addresses"
   t.strictSame(migrateRow("users", 1, { id: 1 }), { id: 1, canChangeUserEmails: false });
   t.end();
 });
+
+t.test(
+  "[architecture, Encoding] a row with any bit flipped is refused, and so is one under another key or table",
+  (t) => {
+    const row = { value: { text: "soup at noon", at: 1_700_000_000_000 } };
+    const good = encodeRow("meta", "lunch", row);
+    t.strictSame(decodeRow("meta", "lunch", good), row);
+    for (let bit = 0; bit < good.length * 8; bit++) {
+      const bad = Buffer.from(good);
+      bad[bit >> 3] = (bad[bit >> 3] as number) ^ (1 << (bit & 7));
+      try {
+        decodeRow("meta", "lunch", bad);
+        t.fail(`bit ${bit} is flipped, and the row is taken`);
+      } catch (error) {
+        if (!(error instanceof DamagedRow)) t.fail(String(error));
+      }
+    }
+    t.throws(
+      () => decodeRow("meta", "lunch", pack([rowVersions.meta, row.value])),
+      /"lunch" of table meta has no checksum/,
+    );
+    t.throws(() => decodeRow("meta", "dinner", good), /the row "dinner" of table meta has a wrong checksum/);
+    t.throws(() => decodeRow("queues", "lunch", good), DamagedRow);
+    t.end();
+  },
+);
+
+t.test(
+  "[architecture, Encoding] every key has a checksum of its own, and the key that LMDB gives back has the same",
+  async (t) => {
+    const keys: unknown[] = [0, 1, -1, 1.5, 2 ** 32, 2 ** 53, "", "a", "a\u0000b", "é🍎", "\ud800", "x".repeat(600)];
+    keys.push([1, 2], [2, 1], [1, "a"], [1, "a", "b"], [1, "ab"], ["a", ""], [1, 2, 3]);
+    const sums = keys.map((key) => seal("meta", key, Buffer.from("x")).toString("hex"));
+    t.equal(new Set(sums).size, keys.length);
+    const environment = openEnvironment(temporaryFolder(t));
+    t.teardown(() => environment.close());
+    environment.transaction(() => {
+      for (const key of keys) environment.put("meta", key as string, { value: JSON.stringify(key) });
+    });
+    const found: unknown[] = [];
+    environment.each("meta", ({ value }) => found.push(value));
+    t.same(new Set(found), new Set(keys.map((key) => JSON.stringify(key))));
+    t.equal(environment.rows("meta", { limit: 99 }).length, keys.length);
+  },
+);

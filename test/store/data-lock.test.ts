@@ -10,7 +10,9 @@ import { fileURLToPath } from "node:url";
 import t from "tap";
 import { isRunning, thisProcess } from "../../src/store/data-lock.ts";
 import { StoreTooNew, storeVersion } from "../../src/store/migrations.ts";
+import { openDataFolder } from "../../src/store/open-data-folder.ts";
 import { DataFolderInUse, RootStore } from "../../src/store/root.ts";
+import { seal } from "../../src/store/seal.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
 const holder = fileURLToPath(new URL("lock-holder.ts", import.meta.url));
@@ -88,8 +90,8 @@ t.test(
     const folder = temporaryFolder(t);
     await RootStore.open(folder).close();
     const { open } = await import("lmdb");
-    const raw = open<unknown, string[]>({ path: `${folder}/root`, encoding: "json" });
-    raw.putSync(["version"], 99);
+    const raw = open<Buffer, string[]>({ path: `${folder}/root`, encoding: "binary" });
+    raw.putSync(["version"], seal("root", ["version"], Buffer.from("99")));
     await raw.close();
     t.throws(
       () => RootStore.open(folder),
@@ -110,12 +112,18 @@ t.test(
       mkdirSync(join(folder, "root"));
       const torn = Buffer.from(pages).fill(0, missing, missing + 512);
       writeFileSync(file, torn);
-      const root = RootStore.open(folder);
+      t.throws(
+        () => RootStore.open(folder),
+        /data\.mdb is damaged\. Start the server/,
+        "whoever does not own the folder",
+      );
+      const root = await openDataFolder(folder, t.fail);
       t.strictSame(root.realms(), []);
       await root.close();
       writeFileSync(file, torn);
-      mkdirSync(join(folder, "realms"));
-      t.throws(() => RootStore.open(folder), /data\.mdb is damaged: restore a backup/);
+      mkdirSync(join(folder, "realms", "1"), { recursive: true });
+      writeFileSync(join(folder, "realms", "1", "data.mdb"), "");
+      await t.rejects(openDataFolder(folder, t.fail), { name: "DataFolderDamaged", message: /data\.mdb is damaged/ });
       t.ok(readFileSync(file).equals(torn));
     }
   },

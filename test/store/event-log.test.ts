@@ -65,7 +65,7 @@ t.test("[architecture, Event log] what is older than event_log_kept_ms_max goes;
   const log = new EventLog(environment);
   const removed = prune(environment, log, bytes);
   t.strictSame(positions(log), [30, 40]);
-  const left = log.read(0, 10).reduce((sum, row) => sum + encodeRow("events", row).length, 0);
+  const left = log.read(0, 10).reduce((sum, row) => sum + encodeRow("events", row.position, row).length, 0);
   t.equal(removed, bytes - left, "it says what it removed, to the byte");
   t.equal(log.startsAt, 21, "everything after the last one that went");
   t.equal(new EventLog(environment).startsAt, 21, "a restart knows it");
@@ -82,7 +82,7 @@ t.test(
     t.equal(min, 15 * 60 * 1000);
     fill(environment, [min + 4, min + 3, min + 2, min + 1, min, 5]);
     const log = new EventLog(environment);
-    const each = encodeRow("events", eventAt(10, now)).length;
+    const each = encodeRow("events", 10, eventAt(10, now)).length;
     t.equal(prune(environment, log, limits.event_log_bytes_max), 0, "at the bound nothing goes");
     prune(environment, log, limits.event_log_bytes_max + 1);
     t.strictSame(positions(log), [20, 30, 40, 50, 60], "one byte over: one row goes");

@@ -11,6 +11,7 @@ import { realmFolder } from "../../src/runtime/realm-host.ts";
 import { backupFolder, checkFolder, restoreFolder } from "../../src/store/backup.ts";
 import { FileStore, filesFolder, listFiles } from "../../src/store/files.ts";
 import { RootStore } from "../../src/store/root.ts";
+import { backupPorts } from "../support/backup-ports.ts";
 import { OpenRealm, openFounded, ownerId } from "../support/runtime.ts";
 import { type Teardown, temporaryFolder } from "../support/server.ts";
 
@@ -213,7 +214,7 @@ t.test(
     const opened = await withAvatar(t, realmFolder(dataDir, 1));
     root.putRealm({ id: 1, label: "", hosts: [], createdAt: 0, dueHint: null });
     const target = join(temporaryFolder(t), "copy");
-    const copying = backupFolder(root, dataDir, target);
+    const copying = backupFolder(root, dataDir, target, backupPorts);
     await claim(opened, 2);
     await copying;
     await opened.realm.files.idle();

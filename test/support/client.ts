@@ -47,6 +47,10 @@ export class Client {
     return this.send("POST", path, encodeForm(params), headers);
   }
 
+  put(path: string, params: Params = {}, headers: Record<string, string> = {}): Promise<Answer> {
+    return this.send("PUT", path, encodeForm(params), headers);
+  }
+
   patch(path: string, params: Params = {}, headers: Record<string, string> = {}): Promise<Answer> {
     return this.send("PATCH", path, encodeForm(params), headers);
   }
@@ -64,6 +68,7 @@ export class Client {
   ): Promise<Answer> {
     const response = await fetch(`${this.url}/api/v1${path}`, {
       method,
+      redirect: "manual",
       headers: {
         ...(this.account === null ? {} : { Authorization: this.authorization }),
         ...(body === null ? {} : { "Content-Type": "application/x-www-form-urlencoded" }),

@@ -3,8 +3,10 @@ import fc from "fast-check";
 import type { AnyStateMachine } from "xstate";
 import { type Command, command } from "../../actors/commands.ts";
 import { actorKinds, type PlainSnapshot } from "../../actors/kinds.ts";
+import { initialRetention } from "../../actors/retention/machine.ts";
 import { limits } from "../../schemas/limits.ts";
 import type { InvitationRecord } from "../../schemas/records.ts";
+import { dayMs } from "./retention.ts";
 import {
   answerOf,
   commands,
@@ -52,6 +54,10 @@ export async function populated(t: Teardown): Promise<OpenRealm> {
     bench.environment.put("webhookDeliveries", [3, 1], webhook);
     bench.environment.put("emailChanges", "k", { userId: 3, newEmail: "other@example.com", createdAt: startedAt });
   });
+  // In memory alone: nothing is swept meanwhile.
+  const { realm } = bench.realm.view;
+  const settings = { ...realm.settings, message_retention_days: 1 };
+  bench.realm.projections.apply({ table: "realm", key: "realm", row: { ...realm, settings } });
   return bench;
 }
 
@@ -69,6 +75,7 @@ const invitation: InvitationRecord = {
   notifiesInviter: true,
   welcomeText: "hi",
   keyHashes: ["h"],
+  timer: null,
 };
 
 const userId = fc.constantFrom(2, 3, 4, 99);
@@ -154,7 +161,7 @@ const retentionCommands: fc.Arbitrary<Command> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc
-      .constantFrom("retention.look" as const, "retention.abandon" as const)
+      .constantFrom("retention.look" as const, "retention.abandon" as const, "retention.confirm" as const)
       .map((type) => command({ actor: "retention" }, type, {}, null)),
   },
   {
@@ -180,6 +187,10 @@ const invitationCommands: fc.Arbitrary<Command> = fc
     fc.constantFrom(
       ["invitation.accept", { email: "", fullName: "New", passwordHash: "h" }] as const,
       ["invitation.revoke", { isLink: false }] as const,
+      [
+        "invitation.edit",
+        { expiry: { minutes: 5 }, role: 400, channelIds: null, groupIds: [], includesDefaults: true, welcome: null },
+      ] as const,
       ["invitation.resend", { keyHash: "k", link: "l" }] as const,
       ["invitation.expire", {}] as const,
       ["invitation.forget", {}] as const,
@@ -229,7 +240,14 @@ export const subjects: readonly Subject[] = [
     ...kindOf("topic-deletion", { actor: "topic-deletion", channelId: 1, topic: "long" }),
     sent: fc.oneof({ weight: 8, arbitrary: deletionCommands }, { weight: 1, arbitrary: fc.constant(abandoned) }),
   },
-  { name: "retention", ...kindOf("retention", { actor: "retention" }), sent: retentionCommands },
+  {
+    name: "retention",
+    ...kindOf("retention", { actor: "retention" }),
+    // Between this and the realm's jumps there is a difference.
+    initial: { state: "idle", context: { ...initialRetention, allowedLeaps: -1 } },
+    sent: retentionCommands,
+    pauses: [0, 2 * dayMs],
+  },
   {
     name: "mail",
     ...kindOf("mail", { actor: "mail", id: 1 }),

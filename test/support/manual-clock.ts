@@ -15,6 +15,7 @@ export class ManualClock implements Clock {
   #elapsed = 0;
   #isReleased = false;
   readonly #timers = new Set<Timer>();
+  readonly bootId: string = "manual";
 
   /** @param startedAt wall-clock milliseconds of the first moment */
   constructor(startedAt: number) {
@@ -27,6 +28,11 @@ export class ManualClock implements Clock {
 
   monotonic(): number {
     return this.#elapsed;
+  }
+
+  /** As of a machine that was on all the time, since 1970: another clock that begins later is the same machine, restarted. */
+  uptimeMs(): number {
+    return this.#startedAt + this.#elapsed;
   }
 
   after(milliseconds: number, callback: () => void): () => void {

@@ -1,6 +1,6 @@
 /**
  * The messages that a client has: fetched once, then changed by events as clients change them (OpenAPI, GET /events: message,
- * update_message, delete_message, reaction). Applying an event again, or to what is newer already, changes nothing.
+ * update_message, delete_message, reaction, submessage). Applying an event again, or to what is newer already, changes nothing.
  */
 
 // biome-ignore lint/suspicious/noExplicitAny: messages and events are JSON whose shape is what tests find out
@@ -17,6 +17,7 @@ const followed = [
   "last_moved_timestamp",
   "edit_history",
   "reactions",
+  "submessages",
 ];
 
 export class MessageMirror {
@@ -39,6 +40,7 @@ export class MessageMirror {
       }
       if (event.type === "update_message") this.#update(event);
       if (event.type === "reaction") this.#react(event);
+      if (event.type === "submessage") this.#attach(event);
     }
   }
 
@@ -80,6 +82,12 @@ export class MessageMirror {
     const reaction = { emoji_name, emoji_code, reaction_type, user_id };
     message.reactions = message.reactions.filter((known: Json) => sorted(known) !== sorted(reaction));
     if (event.op === "add") message.reactions.push(reaction);
+  }
+
+  #attach({ submessage_id: id, message_id, msg_type, sender_id, content }: Json): void {
+    const message = this.#messages.get(message_id);
+    if (message === undefined || message.submessages.some((known: Json) => known.id === id)) return;
+    message.submessages.push({ id, message_id, sender_id, msg_type, content });
   }
 
   picture(): Json[] {

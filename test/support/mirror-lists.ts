@@ -63,6 +63,13 @@ export const listAppliers: Readonly<Record<string, Apply>> = {
   muted_users: whole("muted_users"),
   navigation_views: () => undefined,
   navigation_view: list("navigation_views", "fragment", { one: "navigation_view", changes: "data", gone: "fragment" }),
+  realm_domains: (state, event) => {
+    const known: Json[] = state.realm_domains;
+    const { op, domain, realm_domain: changed } = event;
+    if (op === "add") known.push(changed);
+    else if (op === "remove") state.realm_domains = known.filter((one) => one.domain !== domain);
+    else state.realm_domains = known.map((one) => (one.domain === changed.domain ? changed : one));
+  },
   realm_emoji: whole("realm_emoji"),
   realm_linkifiers: whole("realm_linkifiers"),
   realm_playgrounds: whole("realm_playgrounds"),
@@ -79,6 +86,7 @@ export const listKeys = [
   "drafts",
   "muted_users",
   "navigation_views",
+  "realm_domains",
   "realm_emoji",
   "realm_linkifiers",
   "realm_playgrounds",
@@ -95,7 +103,14 @@ export function applyLists(state: Json, events: readonly Json[]): void {
 
 /** In an order of its own where the order means nothing. */
 export function listsPicture(state: Json): Record<string, Json> {
-  const ordered = new Set(["drafts", "navigation_views", "saved_snippets", "channel_folders", "alert_words"]);
+  const ordered = new Set([
+    "drafts",
+    "navigation_views",
+    "saved_snippets",
+    "channel_folders",
+    "alert_words",
+    "realm_domains",
+  ]);
   return Object.fromEntries(
     listKeys.map((key) => {
       const value = state[key];

@@ -92,7 +92,8 @@ export class Mirror {
       this.state.muted_topics = event.muted_topics;
     },
     presence: (event) => this.#presence(event),
-    realm: (event) => this.#realm(event.data),
+    // After `deactivated` nothing is served any more, until the organization is as it was.
+    realm: (event) => (event.op === "deactivated" ? undefined : this.#realm(event.data)),
     user_settings: (event) => {
       this.state.user_settings[event.property] = event.value;
     },
@@ -348,9 +349,14 @@ export function pictureOf(state: Json): Record<string, Json> {
   return picture;
 }
 
-/** Records compare by their fields; whose settings of a channel one has left are the server's business. */
+/**
+ * Records compare by their fields; whose settings of a channel one has left are the server's business. A computed avatar is null in the
+ * state of clients that compute it themselves, and an address in events.
+ */
 function plain(name: string, record: Json): Json {
-  const fields = Object.entries(record).filter(([field]) => name !== "unsubscribed" || !ownFields.includes(field));
+  const isComputed = record.avatar_url === null || /^https:\/\/secure\.gravatar\.com\//.test(record.avatar_url);
+  const shown = "avatar_url" in record && isComputed ? { ...record, avatar_url: "computed" } : record;
+  const fields = Object.entries(shown).filter(([field]) => name !== "unsubscribed" || !ownFields.includes(field));
   return Object.fromEntries(fields.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 

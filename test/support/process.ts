@@ -60,6 +60,11 @@ export class Program {
     return this.#child.pid ?? 0;
   }
 
+  /** Nobody reads what it complains of any more. */
+  closeStderr(): void {
+    this.#child.stderr.destroy();
+  }
+
   /** Sends a signal, unless it is over, and waits for the end. */
   end(signal: "SIGTERM" | "SIGINT" | "SIGKILL"): Promise<Exited> {
     if (!this.#isOver) this.#child.kill(signal);

@@ -31,6 +31,7 @@ export function hostOfTwo(t: Teardown, { clock, folders, dueHint, takesHints = (
     dataDir,
     root: {
       realms: () => root.realms(),
+      revision: () => root.revision(),
       putRealm(entry) {
         if (!takesHints()) throw new Error("Input/output error");
         root.putRealm(entry);
@@ -42,6 +43,7 @@ export function hostOfTwo(t: Teardown, { clock, folders, dueHint, takesHints = (
       fatal: (error) => {
         throw error;
       },
+      warn: () => undefined,
     },
     acceptsWrites: () => true,
     onOpen: (_realm, { id }) => wired.push(id),

@@ -45,6 +45,12 @@ export function queueOf(server: TestServer, queue: Queue): LiveQueue | undefined
   return hubOf(server).queue(queue.queue_id);
 }
 
+/** Whether one of the person's queues has a poll that waits: a client that follows events gets the next one. */
+export function isPolledBy(server: TestServer, userId: number): boolean {
+  const { view } = server.running.host.realmOf("");
+  return [...view.queuesOf(userId)].some((id) => hubOf(server).queue(id)?.reader.kind === "poll");
+}
+
 /** Resolves when something holds; looked at between passes of the event loop, which the server shares. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise<void>((resolve) => setImmediate(resolve));
@@ -104,6 +110,21 @@ export async function resume(client: Client, queue: Queue, after: number): Promi
   const socket = await connect(client);
   const reply = await socket.ask({ type: "resume", queue_id: queue.queue_id, last_event_id: after });
   return { socket, reply };
+}
+
+/** More passes over the log than any test's past needs. */
+const replayPasses = 10;
+
+/** What the log has for a queue after any position: polls do not repeat what they have acknowledged, a socket does. */
+export async function readAgain(client: Client, queue: Queue, after = queue.last_event_id): Promise<Event[]> {
+  const { socket, reply } = await resume(client, queue, after);
+  if (reply.result !== "success") throw new Error(JSON.stringify(reply));
+  // A replay goes on with each pass of the server's loop, and a round trip takes one at least.
+  for (let pass = 0; pass < replayPasses; pass++) await socket.ask({ type: "ping" });
+  const { events } = socket;
+  socket.terminate();
+  await socket.closed;
+  return events;
 }
 
 /** How many calls are under way at a time on one socket; under `socket_calls_pending_max`. */

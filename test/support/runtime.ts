@@ -67,6 +67,8 @@ export interface OpenOptions {
   readonly clock?: ManualClock;
   readonly acceptsWrites?: () => boolean;
   readonly sink?: EventSink;
+  /** The token of the process that owns the folder. */
+  readonly owner?: string;
 }
 
 /** One opened realm. It is abandoned at the end of the test, as by a crash, unless the test closes it. */
@@ -77,6 +79,7 @@ export class OpenRealm {
   readonly recorder = new Recorder();
   readonly bugs: Bug[] = [];
   readonly fatalities: unknown[] = [];
+  readonly warnings: string[] = [];
 
   constructor(t: Teardown, options: OpenOptions = {}) {
     this.folder = options.folder ?? temporaryFolder(t);
@@ -90,8 +93,10 @@ export class OpenRealm {
           this.fatalities.push(error);
           throw error;
         },
+        warn: (line) => this.warnings.push(line),
       },
       acceptsWrites: options.acceptsWrites ?? (() => true),
+      owner: options.owner ?? null,
     });
     this.realm.dispatcher.attach(options.sink ?? this.recorder);
     t.teardown(async () => {
@@ -254,7 +259,7 @@ export const commands = {
     command(
       { actor: "user", id: userId },
       "queue.register",
-      { queueId, lifespanMs: 600_000, client: "test", options: queueOptions },
+      { queueId, lifespanMs: 600_000, client: "test", options: queueOptions, others: { unread: [], connected: [] } },
       userId,
     ),
   deleteTopic: (topic: string, deadline: number, channelId = generalId): Command<"topic-deletion.request"> =>

@@ -13,11 +13,11 @@ function run(command: string, ...args: readonly string[]): string | null {
 export class SmallDisk {
   /** Where data goes. */
   readonly dataDir: string;
-  readonly #mount: string;
+  readonly mountPoint: string;
   readonly #filler: string;
 
   private constructor(mount: string) {
-    this.#mount = mount;
+    this.mountPoint = mount;
     this.#filler = join(mount, "somebody-elses");
     this.dataDir = join(mount, "data");
   }
@@ -35,7 +35,7 @@ export class SmallDisk {
   }
 
   get freeBytes(): number {
-    const { bavail, bsize } = statfsSync(this.#mount);
+    const { bavail, bsize } = statfsSync(this.mountPoint);
     return bavail * bsize;
   }
 
@@ -62,7 +62,7 @@ export class SmallDisk {
 
   /** @throws Error when the system does not let us */
   makeReadOnly(): void {
-    const reason = run("mount", "-o", "remount,ro", this.#mount);
+    const reason = run("mount", "-o", "remount,ro", this.mountPoint);
     if (reason !== null) throw new Error(reason);
   }
 }

@@ -6,6 +6,7 @@ import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { reactionTypes } from "../../../schemas/status.ts";
 import type { View } from "../view.ts";
 import { EXTRA_EMOJI, emojiByCode, emojiByName } from "./emoji-table.ts";
+import { storedType } from "./extra-type.ts";
 
 export interface EmojiRequest {
   readonly name: string;
@@ -22,19 +23,16 @@ export interface EmojiChoice {
   readonly reactionType: string;
 }
 
-/** The name that the public API has for the third namespace; what is sent out is the specification's (D22). */
-const extraElsewhere = "zulip_extra_emoji";
-
 export function chooseEmoji(view: View, request: EmojiRequest): EmojiChoice | Refusal {
   const { name } = request;
-  let { code, reactionType } = request;
+  let { code } = request;
+  let reactionType = request.reactionType === null ? null : storedType(request.reactionType);
   if (code === null || reactionType === null) {
     const known = emojiOfName(view, name);
     if (known === null) return refuse.badRequest(`Emoji '${name}' does not exist`);
     code ??= known.code;
     reactionType ??= known.reactionType;
   }
-  if (reactionType === extraElsewhere) reactionType = reactionTypes.extra;
   return checkEmoji(view, { name, code, reactionType }) ?? { kind: "chosen", name, code, reactionType };
 }
 
@@ -48,8 +46,7 @@ export function findEmoji(view: View, request: EmojiRequest): { readonly key: st
       ? { code: request.code, reactionType: request.reactionType }
       : emojiOfName(view, request.name);
   if (known === null) return refuse.badRequest(`Emoji '${request.name}' does not exist`);
-  const named = request.reactionType ?? known.reactionType;
-  const reactionType = named === extraElsewhere ? reactionTypes.extra : named;
+  const reactionType = storedType(request.reactionType ?? known.reactionType);
   return { key: `${reactionType}:${request.code ?? known.code}` };
 }
 

@@ -1,10 +1,11 @@
-// Built-in emoji: name -> code and code -> names, from emojibase-data's shortcodes under the dialect's own names.
+// Built-in emoji: name -> code and code -> names. The clients' list says what its emoji are called, and nothing else is a name
+// of theirs; emojibase-data adds the emoji that the list does not have, under names that it leaves free.
 // A code is the code points in lower-case hex of at least four digits, joined by "-", without the variation selector
 // fe0f ("1f642", "2764", "0031-20e3"): the form that clients of this API store. Emoji with skin tones are no emoji of
 // their own here. The tables are built on first use (once, some ten milliseconds when cold) and never change.
 import github from "emojibase-data/en/shortcodes/github.json" with { type: "json" };
 import iamcal from "emojibase-data/en/shortcodes/iamcal.json" with { type: "json" };
-import { dialectNames } from "./dialect-names.ts";
+import { clientEmojiNames } from "./emoji-names.ts";
 
 /** The one emoji that is neither Unicode nor the realm's: shown as an image, reaction type `service_extra_emoji`. */
 export const EXTRA_EMOJI = {
@@ -35,7 +36,8 @@ interface Tables {
 const SKIN_TONE = /(?:^|-)1f3f[b-f]/;
 const SOURCES: readonly Record<string, string | string[]>[] = [iamcal, github];
 const EMOJI_STYLE = "\ufe0f";
-const NAME_FORM = /^[\w+-]+$/;
+/** What `:name:` can hold. Some names are spelt with their accents, and have a second name without them. */
+const NAME_FORM = /^[\p{L}\p{N}_+-]+$/u;
 
 let tables: Tables | null = null;
 
@@ -89,10 +91,12 @@ function buildTables(): Tables {
     if (names === undefined) namesByCode.set(code, [name]);
     else names.push(name);
   };
-  for (const [code, names] of dialectNames()) for (const name of names) give(code, name);
+  const listed = clientEmojiNames();
+  const isListed = new Set(listed.map(([code]) => code));
+  for (const [code, names] of listed) for (const name of names) give(code, name);
   for (const hexcode of new Set(SOURCES.flatMap((source) => Object.keys(source)))) {
     const code = codeOfHexcode(hexcode);
-    if (SKIN_TONE.test(code)) continue;
+    if (isListed.has(code) || SKIN_TONE.test(code)) continue;
     // Sequences have spelled-out names with underscores in the second source ("woman_shrugging", not "woman-shrugging").
     const sources = code.includes("-") ? [...SOURCES].reverse() : SOURCES;
     for (const name of sources.flatMap((source) => source[hexcode] ?? [])) give(code, name);

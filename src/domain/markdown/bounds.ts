@@ -23,6 +23,14 @@ export const LINK_ADDRESS_CHARS_MAX = 2_000;
 export const LINK_TITLE_CHARS_MAX = 500;
 /** Open parentheses in a link's address. */
 export const LINK_PARENTHESES_MAX = 16;
+/** Parentheses inside each other in an address that stands in text by itself; deeper ones make it text, as on the public server. */
+export const BARE_LINK_PARENTHESES_MAX = 7;
+/** Code of one message that is highlighted, all blocks together. */
+export const CODE_CHARS_PER_MESSAGE_MAX = 10_000;
+/** Characters of one line of code that is highlighted: a tokenizer may look through the rest of its line for each token. */
+export const CODE_LINE_CHARS_MAX = 500;
+/** Spans in the highlighted code of one message: each is some 25 characters of HTML. */
+export const CODE_SPANS_PER_MESSAGE_MAX = 2_000;
 /** TeX source of one message, all formulas together; what does not fit is shown as source. */
 export const TEX_CHARS_PER_MESSAGE_MAX = 2_000;
 /** What a formula counts as on top of its characters, because even "a" becomes 400 characters of HTML. */
@@ -35,15 +43,21 @@ export const TEX_CHARS_PER_SIGN: readonly (readonly [signs: RegExp, chars: numbe
 ];
 /** Braces inside each other in a formula. */
 export const TEX_DEPTH_MAX = 20;
-/** Images shown below a message. */
+/** Images and videos shown below a message. */
 export const IMAGE_PREVIEWS_PER_MESSAGE_MAX = 24;
 /** Distinct topics whose latest message is looked up for one message; further topic links carry none. */
 export const TOPIC_LOOKUPS_PER_MESSAGE_MAX = 50;
 /** Characters of a linkifier's pattern. */
 export const LINKIFIER_PATTERN_CHARS_MAX = 1_000;
+/** Instructions of its compiled program; a long hash has 70, an address 100. */
+export const LINKIFIER_PROGRAM_STEPS_MAX = 500;
 /** Compiled linkifiers kept in memory, over all realms. */
-export const LINKIFIER_CACHE_COUNT_MAX = 512;
+export const LINKIFIER_CACHE_COUNT_MAX = 2_000;
 /** Matches of linkifiers in one text; further ones stay text. */
 export const LINKIFIER_MATCHES_MAX = 500;
 /** Characters of one line in which linkifiers are looked for; what lies beyond stays text. */
 export const LINKIFIER_LINE_CHARS_MAX = 1_000;
+/** Linkifiers that may match in one message, by the characters that it has; those with a higher place in the order go first. */
+export const LINKIFIERS_PER_MESSAGE_MAX = 100;
+/** Instructions times characters, of all linkifiers on all lines of one message: at worst so many steps are done. */
+export const LINKIFIER_STEPS_PER_MESSAGE_MAX = 2_000_000;

@@ -1,9 +1,9 @@
 // What the rules of one parse share. It hangs on markdown-it's `env`, which is the only thing that reaches every rule.
 import type { Env } from "markdown-it";
-import type { CompiledLinkifier } from "./linkifiers.ts";
+import type { LinkifierFinder } from "./linkifiers.ts";
 
 export interface ParseContext {
-  readonly linkifiers: readonly CompiledLinkifier[];
+  readonly linkifiers: LinkifierFinder;
   readonly translateEmoticons: boolean;
   /** The realm's own address without a slash at the end, or null. */
   readonly realmUrl: string | null;

@@ -2,9 +2,10 @@
 // not known shows its text. Mentions inside quotes are made silent here, because only here is it known what is quoted.
 import type { Token } from "markdown-it";
 import { IMAGE_PREVIEWS_PER_MESSAGE_MAX, INLINE_DEPTH_MAX, TEX_CHARS_PER_MESSAGE_MAX } from "./bounds.ts";
-import { languageName } from "./code-languages.ts";
+import { knownLanguage, languageInCode, languageName } from "./code-languages.ts";
 import { builtInEmoji, emojiSpan } from "./emoji-html.ts";
 import { escapeAttribute, escapeText } from "./escape.ts";
+import { hasHighlighter } from "./highlighters.ts";
 import { costOfFormula, renderMath } from "./math.ts";
 import { type ParsedContent, PieceWriter, type Reference } from "./pieces.ts";
 import {
@@ -36,6 +37,8 @@ const BLOCK_TAGS: ReadonlySet<string> = new Set(
 const ALIGNMENT = /^text-align:(left|right|center)$/;
 const UPLOAD_PREFIX = "/user_uploads/";
 const IMAGE_FILE = /\.(?:avif|bmp|gif|heic|jpe|jpe?g|png|webp)$/i;
+/** Videos that the server sends as such (file-pages.ts). */
+const VIDEO_FILE = /\.(?:mp4|webm)$/i;
 
 export type RenderedPieces = Omit<ParsedContent, "startsWithMe">;
 
@@ -89,7 +92,7 @@ class HtmlRenderer {
     if (token.tag === "p") this.#writePreviews(token.hidden);
   }
 
-  /** The images that a paragraph links to, below it; not for quoted ones, which were shown before. */
+  /** The images and videos that a paragraph links to, below it; not for quoted ones, which were shown before. */
   #writePreviews(isInline: boolean): void {
     for (const preview of this.#previews) this.#out.reference(preview);
     if (this.#previews.length > 0 && !isInline) this.#out.html("\n");
@@ -98,8 +101,13 @@ class HtmlRenderer {
 
   #code(token: Token): void {
     const language = token.info === "" ? "" : ` data-code-language="${escapeAttribute(languageName(token.info))}"`;
-    const code = escapeAttribute(trimCode(token.content));
-    this.#out.html(`<div class="codehilite"${language}><pre><span></span><code>${code}\n</code></pre></div>\n`);
+    const code = trimCode(token.content);
+    const known = token.info === "" ? languageInCode(code) : knownLanguage(token.info);
+    const typed = escapeAttribute(code);
+    this.#out.html(`<div class="codehilite"${language}><pre><span></span><code>`);
+    if (known === null || code === "" || !hasHighlighter(known)) this.#out.html(typed);
+    else this.#out.reference({ kind: "code", code, language: known, typed });
+    this.#out.html("\n</code></pre></div>\n");
   }
 
   #mathBlock(source: string): void {
@@ -144,9 +152,10 @@ class HtmlRenderer {
     const path = file.slice(UPLOAD_PREFIX.length);
     this.#attachmentPaths.add(path);
     const isFirst = !this.#previewed.has(path) && this.#previewed.size < IMAGE_PREVIEWS_PER_MESSAGE_MAX;
-    if (!isImage || !isFirst || this.#quoteDepth > 0) return;
+    const kind = isImage ? "image" : VIDEO_FILE.test(file) ? "video" : null;
+    if (kind === null || !isFirst || this.#quoteDepth > 0) return;
     this.#previewed.add(path);
-    this.#previews.push({ kind: "image", path, href, title: label === href ? "" : label, typed: "" });
+    this.#previews.push({ kind, path, href, title: label === href ? "" : label, typed: "" });
   }
 
   #element(element: InlineMeta, source: string): void {

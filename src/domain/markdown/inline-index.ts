@@ -6,7 +6,6 @@ import type { EmojiCode } from "../emoji/emoji-table.ts";
 import { emoticonAt } from "../emoji/emoticons.ts";
 import { emojiRunAt } from "../emoji/unicode-emoji.ts";
 import { contextOf, type ParseContext } from "./context.ts";
-import { findLinkifierMatches } from "./linkifiers.ts";
 import { findLinks, type LinkSpan } from "./links.ts";
 
 /** A stretch of text that becomes a link (`href`), an emoji by its characters, or an emoji by its name. */
@@ -111,7 +110,7 @@ function findLabelEnds(text: string, codeSpans: ReadonlyMap<number, CodeSpan>): 
 
 /** Addresses go before linkifiers, both before emoji; what overlaps something found earlier is dropped. */
 function findSpans(text: string, context: ParseContext): TextSpan[] {
-  const links = merge(findLinks(text, context.realmUrl), findLinkifierMatches(text, context.linkifiers));
+  const links = merge(findLinks(text, context.realmUrl), context.linkifiers.find(text));
   const emoticons = context.translateEmoticons ? findEmoticons(text) : [];
   return merge(merge<TextSpan>(links, findUnicodeEmoji(text)), emoticons);
 }

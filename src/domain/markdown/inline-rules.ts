@@ -47,7 +47,6 @@ export function newlineRule(state: StateInline): boolean {
   if (state.delimiters.length === 0) state.pending += "\n";
   else breakWithDelimiters(state);
   state.pos++;
-  while (state.pos < state.posMax && state.src.charCodeAt(state.pos) === SPACE) state.pos++;
   return true;
 }
 

@@ -1,13 +1,15 @@
 // Linkifiers: patterns of the realm's administrators that turn "#123" into a link. Patterns come in the syntax that
-// clients send (named groups as `(?P<name>...)`), templates are RFC 6570 URI templates. A pattern is run by a
-// backtracking engine, so patterns that could take exponential time (a repeated group that itself repeats, look-around,
-// back-references) are refused, a match stays on one line, and long lines are looked at only up to a bound.
+// clients send (named groups as `(?P<name>...)`), templates are RFC 6570 URI templates. Patterns run in linear time
+// (linkifier-pattern.ts), a match stays on one line, and the work of one message is bounded in sum.
+import { LRUCache } from "lru-cache";
 import {
   LINKIFIER_CACHE_COUNT_MAX,
   LINKIFIER_LINE_CHARS_MAX,
   LINKIFIER_MATCHES_MAX,
-  LINKIFIER_PATTERN_CHARS_MAX,
+  LINKIFIER_STEPS_PER_MESSAGE_MAX,
+  LINKIFIERS_PER_MESSAGE_MAX,
 } from "./bounds.ts";
+import { compileLinkifierPattern, type LinkifierPattern, measurePattern } from "./linkifier-pattern.ts";
 import { findLinks, type LinkSpan, safeHref } from "./links.ts";
 import { expandTemplate, isTemplate } from "./uri-template.ts";
 
@@ -21,24 +23,22 @@ export interface TopicLink {
   readonly url: string;
 }
 
-export interface CompiledLinkifier {
-  readonly regexp: RegExp;
-  readonly urlTemplate: string;
+/** A pattern that cannot be used is kept as such: it was accepted by a former version, or never. */
+type Compiled = LinkifierPattern | "unusable";
+
+const compiledPatterns = new LRUCache<string, Compiled>({ max: LINKIFIER_CACHE_COUNT_MAX });
+
+function compiled(pattern: string): Compiled {
+  const known = compiledPatterns.get(pattern);
+  if (known !== undefined) return known;
+  const made = compileLinkifierPattern(pattern) ?? "unusable";
+  compiledPatterns.set(pattern, made);
+  return made;
 }
-
-// A match begins after white space or an opening character and ends where the word ends.
-const BEFORE = "(?<![^\\s'\"(\\[,:<])";
-const AFTER = "(?![\\p{L}\\p{N}_])";
-const UNBOUNDED = /^(?:[*+]|\{\d+,\}|\{\d*,?\d{3,}\})/;
-const GROUP_PREFIX = /^\?(?::|P?<\w+>)/;
-const QUANTIFIED = /^(?:[*+?]|\{\d*,?\d*\})/;
-const FORBIDDEN = /\(\?(?:[=!]|<[=!])|\\[1-9]|\\k<|\(\?P=/;
-
-const cache = new Map<string, RegExp | null>();
 
 /** Why a linkifier cannot be accepted, or null when it can. */
 export function linkifierProblem(linkifier: Linkifier): "pattern" | "template" | null {
-  if (compilePattern(linkifier.pattern) === null) return "pattern";
+  if (compiled(linkifier.pattern) === "unusable") return "pattern";
   return isTemplate(linkifier.urlTemplate) ? null : "template";
 }
 
@@ -47,50 +47,116 @@ export function groupNames(pattern: string): string[] {
   return [...new Set(Array.from(pattern.matchAll(/\(\?P?<(\w+)>/g), ([, name = ""]) => name))];
 }
 
-/** The usable ones, ready to run; what {@link linkifierProblem} would refuse is left out. */
-export function compileLinkifiers(linkifiers: readonly Linkifier[]): CompiledLinkifier[] {
-  return linkifiers.flatMap(({ pattern, urlTemplate }) => {
-    const regexp = compilePattern(pattern);
-    return regexp === null || !isTemplate(urlTemplate) ? [] : [{ regexp, urlTemplate }];
-  });
+interface Candidate {
+  readonly pattern: string;
+  readonly urlTemplate: string;
+  readonly names: readonly string[];
+  readonly required: readonly string[];
 }
 
-/** Matches in text, in order, none overlapping; earlier linkifiers win. The caller escapes `href`. */
-export function findLinkifierMatches(text: string, linkifiers: readonly CompiledLinkifier[]): LinkSpan[] {
-  if (linkifiers.length === 0) return [];
-  const spans: LinkSpan[] = [];
-  for (const { start: lineStart, line } of linesOf(text)) {
-    for (const { regexp, urlTemplate } of linkifiers) {
-      for (const match of line.matchAll(regexp)) {
-        if (spans.length >= LINKIFIER_MATCHES_MAX) return sortSpans(spans);
-        const start = lineStart + match.index;
-        const end = start + match[0].length;
-        if (end === start || spans.some((span) => span.start < end && start < span.end)) continue;
-        // The template may begin with what was matched, so only the whole address shows where it leads.
-        const href = safeHref(expandTemplate(urlTemplate, match.groups ?? {}), null);
-        if (href !== null) spans.push({ start, end, href });
-      }
+/** By the list of linkifiers, which is another one as soon as one of them changes. */
+const candidateLists = new WeakMap<readonly Linkifier[], readonly Candidate[]>();
+
+function candidatesOf(linkifiers: readonly Linkifier[]): readonly Candidate[] {
+  const known = candidateLists.get(linkifiers);
+  if (known !== undefined) return known;
+  const candidates = linkifiers
+    .filter(({ urlTemplate }) => isTemplate(urlTemplate))
+    .map(({ pattern, urlTemplate }) => ({
+      pattern,
+      urlTemplate,
+      names: groupNames(pattern),
+      required: measurePattern(pattern).required,
+    }));
+  candidateLists.set(linkifiers, candidates);
+  return candidates;
+}
+
+/** To see that a line lacks a character costs as much as so many steps of a program. */
+const STEPS_PER_LOOK = 10;
+
+/** Looks for linkifiers in one message, line by line, until its bounds are reached; what lies beyond stays text. */
+export class LinkifierFinder {
+  readonly #candidates: readonly Candidate[];
+  readonly #run = new Set<Candidate>();
+  #stepsLeft = LINKIFIER_STEPS_PER_MESSAGE_MAX;
+  /** Lines are asked for more than once: whether a text is plain, and where its links are. */
+  readonly #byLine = new Map<string, readonly LinkSpan[]>();
+
+  constructor(linkifiers: readonly Linkifier[]) {
+    this.#candidates = linkifiers.length === 0 ? [] : candidatesOf(linkifiers);
+  }
+
+  /** Matches in text, in order, none overlapping; earlier linkifiers win. The caller escapes `href`. */
+  find(text: string): LinkSpan[] {
+    if (this.#candidates.length === 0) return [];
+    const spans = linesOf(text).flatMap(({ start, line }) =>
+      this.#findInLine(line).map((span) => ({ ...span, start: span.start + start, end: span.end + start })),
+    );
+    return spans.slice(0, LINKIFIER_MATCHES_MAX);
+  }
+
+  /** True if any of them matches somewhere. */
+  matchesAny(text: string): boolean {
+    if (this.#candidates.length === 0) return false;
+    return linesOf(text).some(({ line }) => this.#findInLine(line).length > 0);
+  }
+
+  #findInLine(line: string): readonly LinkSpan[] {
+    const known = this.#byLine.get(line);
+    if (known !== undefined) return known;
+    const spans: LinkSpan[] = [];
+    for (const candidate of this.#candidates) {
+      if (this.#stepsLeft <= 0) break;
+      this.#stepsLeft -= STEPS_PER_LOOK;
+      if (candidate.required.every((character) => line.includes(character))) this.#findOne(candidate, line, spans);
+    }
+    spans.sort((left, right) => left.start - right.start);
+    this.#byLine.set(line, spans);
+    return spans;
+  }
+
+  #findOne(candidate: Candidate, line: string, spans: LinkSpan[]): void {
+    // Compiling is dear, too: a message is not the first for more patterns than these.
+    if (!this.#run.has(candidate) && this.#run.size >= LINKIFIERS_PER_MESSAGE_MAX) return;
+    this.#run.add(candidate);
+    const usable = compiled(candidate.pattern);
+    if (usable === "unusable") return;
+    const taken = new Uint8Array(line.length);
+    for (const { start, end } of spans) taken.fill(1, start, end);
+    const matcher = usable.regexp.matcher(line);
+    let at = 0;
+    while (at <= line.length && this.#stepsLeft > 0 && spans.length < LINKIFIER_MATCHES_MAX) {
+      const isFound = matcher.find(at);
+      // What is looked at behind the end of a match is not known: the rest of the line at worst.
+      this.#stepsLeft -= usable.size * (line.length - at);
+      if (!isFound) break;
+      const [start, end] = [matcher.start(1), matcher.end(1)];
+      // The last character of a match may be what stands before the next one.
+      at = Math.max(startOfLast(line, end), at + 1);
+      if (start === end || taken.subarray(start, end).includes(1)) continue;
+      const values = Object.fromEntries(candidate.names.map((name) => [name, matcher.group(name) ?? undefined]));
+      // The template may begin with what was matched, so only the whole address shows where it leads.
+      const href = safeHref(expandTemplate(candidate.urlTemplate, values), null);
+      if (href !== null) spans.push({ start, end, href });
     }
   }
-  return sortSpans(spans);
+}
+
+/** Where the character begins that ends before `end`. */
+function startOfLast(line: string, end: number): number {
+  return /[\udc00-\udfff]/.test(line.charAt(end - 1)) ? end - 2 : end - 1;
 }
 
 /** The links in a topic's name: addresses and what linkifiers match, in order of appearance. */
 export function renderTopicLinks(topic: string, linkifiers: readonly Linkifier[]): TopicLink[] {
   const links = findLinks(topic, null);
-  const matches = findLinkifierMatches(topic, compileLinkifiers(linkifiers)).filter(
-    (match) => !links.some((link) => link.start < match.end && match.start < link.end),
-  );
-  return sortSpans([...links, ...matches]).map(({ start, end, href }) => ({
-    text: topic.slice(start, end),
-    url: href,
-  }));
-}
-
-/** True if any of them matches somewhere. */
-export function matchesAny(text: string, linkifiers: readonly CompiledLinkifier[]): boolean {
-  if (linkifiers.length === 0) return false;
-  return linesOf(text).some(({ line }) => linkifiers.some(({ regexp }) => line.search(regexp) !== -1));
+  const matches = new LinkifierFinder(linkifiers)
+    .find(topic)
+    .filter((match) => !links.some((link) => link.start < match.end && match.start < link.end));
+  return [...links, ...matches]
+    .sort((left, right) => left.start - right.start)
+    .map(({ start, end, href }) => ({ text: topic.slice(start, end), url: href }));
 }
 
 function linesOf(text: string): { start: number; line: string }[] {
@@ -100,75 +166,4 @@ function linesOf(text: string): { start: number; line: string }[] {
     next += line.length + 1;
     return { start, line: line.slice(0, LINKIFIER_LINE_CHARS_MAX) };
   });
-}
-
-function sortSpans(spans: LinkSpan[]): LinkSpan[] {
-  return spans.sort((left, right) => left.start - right.start);
-}
-
-function compilePattern(pattern: string): RegExp | null {
-  const known = cache.get(pattern);
-  if (known !== undefined) return known;
-  if (cache.size >= LINKIFIER_CACHE_COUNT_MAX) cache.clear();
-  const compiled = isBoundedPattern(pattern) ? tryCompile(pattern) : null;
-  cache.set(pattern, compiled);
-  return compiled;
-}
-
-function tryCompile(pattern: string): RegExp | null {
-  // On its own first, so that an open bracket in it cannot swallow what is put around it.
-  if (!compiles(pattern.replaceAll("(?P<", "(?<"))) return null;
-  const source = `${BEFORE}(?:${pattern.replaceAll("(?P<", "(?<")})${AFTER}`;
-  // First as the pattern language of today, then leniently ("\-" and "\#" are errors in the strict one).
-  for (const flags of ["gu", "g"]) {
-    try {
-      return new RegExp(flags === "gu" ? source : source.replace(AFTER, "(?!\\w)"), flags);
-    } catch (error) {
-      if (!(error instanceof SyntaxError)) throw error;
-    }
-  }
-  return null;
-}
-
-function compiles(source: string): boolean {
-  try {
-    new RegExp(source);
-    return true;
-  } catch (error) {
-    if (error instanceof SyntaxError) return false;
-    throw error;
-  }
-}
-
-/** False for patterns in which a group that repeats without bound contains, or is, something that repeats. */
-export function isBoundedPattern(pattern: string): boolean {
-  if (pattern === "" || pattern.length > LINKIFIER_PATTERN_CHARS_MAX || FORBIDDEN.test(pattern)) return false;
-  const repeats: boolean[] = [false];
-  for (let position = 0; position < pattern.length; position++) {
-    const character = pattern.charAt(position);
-    if (character === "\\") position++;
-    else if (character === "[") position = endOfClass(pattern, position);
-    else if (character === "(") {
-      repeats.push(false);
-      position += GROUP_PREFIX.exec(pattern.slice(position + 1, position + 80))?.[0].length ?? 0;
-      continue;
-    } else if (character === ")") {
-      const inner = repeats.pop() ?? false;
-      const rest = pattern.slice(position + 1, position + 12);
-      if (inner && UNBOUNDED.test(rest)) return false;
-      if (repeats.length === 0) return false;
-      if (inner || QUANTIFIED.test(rest)) repeats[repeats.length - 1] = true;
-      continue;
-    } else if (character === "|" && repeats.length > 1) repeats[repeats.length - 1] = true;
-    if (QUANTIFIED.test(pattern.slice(position + 1, position + 12))) repeats[repeats.length - 1] = true;
-  }
-  return repeats.length === 1;
-}
-
-function endOfClass(pattern: string, start: number): number {
-  for (let position = start + 1; position < pattern.length; position++) {
-    if (pattern.charAt(position) === "\\") position++;
-    else if (pattern.charAt(position) === "]" && position > start + 1) return position;
-  }
-  return pattern.length;
 }

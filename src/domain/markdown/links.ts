@@ -1,6 +1,7 @@
 // Where a link may lead, and where bare addresses stand in text. Schemes are an allow-list; text that looks like an
 // address but is a file name ("readme.md", "views.py") is left alone. The scanner is hand-written and linear: it looks
 // only behind white space or an opening character, and never twice at the same place.
+import { BARE_LINK_PARENTHESES_MAX } from "./bounds.ts";
 
 export interface LinkSpan {
   readonly start: number;
@@ -43,6 +44,7 @@ const TOP_LEVEL_DOMAINS = new Set(`${GENERIC_DOMAINS} ${COUNTRY_DOMAINS}`.split(
 const WORD = /\S+/g;
 const OPENING = new Set("'\"(,:<>[{*~|");
 const TRAILING = new Set("!:;?,.'*~");
+const END_OF_WORD = /[!:;?),.'">]*(?!\S)/y;
 const SCHEME_AT = /https?:\/\/(?=[\p{L}\p{N}[_])/iuy;
 const EMAIL_AT = /[a-z0-9._%+-]{1,64}@[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,10}(?![a-z0-9@_/-])/iy;
 const DOMAIN_AT = /(?:[\p{L}\p{N}][\p{L}\p{N}-]{0,62}\.){1,10}(\p{L}{2,18})(?![\p{L}\p{N}@_-])/uy;
@@ -105,11 +107,15 @@ function linkAt(text: string, start: number, wordEnd: number): LinkSpan | null {
   const domainEnd = start + domain[0].length;
   const portEnd = matchEnd(PORT_AT, text, domainEnd);
   const hostEnd = portEnd === -1 ? domainEnd : portEnd;
-  const end = "/?#".includes(text.charAt(hostEnd) || " ") ? endOfAddress(text, start, wordEnd) : hostEnd;
+  const end = '/?#"'.includes(text.charAt(hostEnd) || " ") ? endOfAddress(text, start, wordEnd) : hostEnd;
+  if (end === start) return null;
   return { start, end, href: `http://${text.slice(start, end)}` };
 }
 
-/** An address ends before unbalanced brackets, markup and closing punctuation. */
+/**
+ * An address ends before unbalanced brackets, markup and closing punctuation.
+ * @returns `start`: it is none, because its brackets nest too deep or a quotation mark right behind it ends no word
+ */
 function endOfAddress(text: string, start: number, wordEnd: number): number {
   let end = start;
   let parentheses = 0;
@@ -118,13 +124,14 @@ function endOfAddress(text: string, start: number, wordEnd: number): number {
     const character = text.charAt(end);
     if ('<>"`|\\^{}'.includes(character)) break;
     if ((character === "*" || character === "~") && text.charAt(end + 1) === character) break;
-    if (character === "(") parentheses++;
+    if (character === "(" && ++parentheses > BARE_LINK_PARENTHESES_MAX) return start;
     if (character === ")" && --parentheses < 0) break;
     if (character === "[") brackets++;
     if (character === "]" && --brackets < 0) break;
   }
+  const closed = text.charAt(end) === '"' ? end : -1;
   while (end > start && TRAILING.has(text.charAt(end - 1))) end--;
-  return end;
+  return closed === -1 || matchEnd(END_OF_WORD, text, closed) !== -1 ? end : start;
 }
 
 function matchEnd(pattern: RegExp, text: string, position: number): number {

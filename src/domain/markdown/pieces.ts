@@ -21,13 +21,18 @@ export type Reference =
       readonly typed: string;
     }
   | { readonly kind: "emoji"; readonly name: string; readonly typed: string }
-  | {
-      readonly kind: "image";
-      readonly path: string;
-      readonly href: string;
-      readonly title: string;
-      readonly typed: string;
-    };
+  /** Code that can be highlighted (code-highlighter.ts); where nobody does that, it is shown as `typed`. */
+  | { readonly kind: "code"; readonly code: string; readonly language: string; readonly typed: string }
+  | PreviewReference;
+
+/** An uploaded file that is shown below the paragraph that links to it. */
+export interface PreviewReference {
+  readonly kind: "image" | "video";
+  readonly path: string;
+  readonly href: string;
+  readonly title: string;
+  readonly typed: string;
+}
 
 export type Piece = string | Reference;
 

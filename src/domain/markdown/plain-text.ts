@@ -2,7 +2,6 @@
 // property test holds that what this returns is exactly what the parser would have made of the same text. The parser asks
 // the same question of its paragraphs and list items, so that a long list of words stays cheap.
 import type { ParseContext } from "./context.ts";
-import { matchesAny } from "./linkifiers.ts";
 
 // Letters of most scripts, digits, spaces inside lines and harmless punctuation. A full stop must not be followed by a
 // letter or digit (addresses), a colon only by a space (emoji, schemes); both are looked at below.
@@ -15,7 +14,7 @@ const EMOTICON_PARTS = /[:;]/;
 export function isPlain(text: string, context: ParseContext): boolean {
   if (!HARMLESS.test(text) || NEEDS_PARSER.test(text)) return false;
   if (context.translateEmoticons && EMOTICON_PARTS.test(text)) return false;
-  return !matchesAny(text, context.linkifiers);
+  return !context.linkifiers.matchesAny(text);
 }
 
 /** `<p>...</p>` for plain text, or null when the parser has to look at it. */

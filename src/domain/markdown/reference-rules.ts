@@ -11,7 +11,7 @@ const TOPIC_WILDCARD = "topic";
 const BEFORE_REFERENCE = new Set(" \n\t'\"({[/<>,:*~");
 const NAME_AND_ID = /^(.*)\|(\d{1,15})$/s;
 const TOPIC_AND_MESSAGE = /^(.*)@(\d{1,15})$/s;
-const EMOJI_NAME = new RegExp(`:([\\w+-]{1,${EMOJI_NAME_CHARS_MAX}}):`, "y");
+const EMOJI_NAME = new RegExp(`:([\\p{L}\\p{N}_+-]{1,${EMOJI_NAME_CHARS_MAX}}):`, "yu");
 const WORD_CHARACTER = /[\p{L}\p{N}_]/u;
 const TIME_PREFIX = "<time:";
 

@@ -5,7 +5,7 @@ import { BLOCKS_PER_MESSAGE_MAX, INLINE_TOKENS_PER_MESSAGE_MAX } from "./bounds.
 import type { ParseContext } from "./context.ts";
 import { tokenize } from "./dialect.ts";
 import { renderTokens } from "./html-renderer.ts";
-import { compileLinkifiers, type Linkifier } from "./linkifiers.ts";
+import { type Linkifier, LinkifierFinder } from "./linkifiers.ts";
 import type { ParsedContent } from "./pieces.ts";
 import { renderPlainText } from "./plain-text.ts";
 import { type Resolver, resolveContent } from "./resolve.ts";
@@ -65,7 +65,7 @@ function parseFully(text: string, context: ParseContext): ParsedContent {
 
 function contextFor(options: ParseOptions): ParseContext {
   return {
-    linkifiers: compileLinkifiers(options.linkifiers),
+    linkifiers: new LinkifierFinder(options.linkifiers),
     translateEmoticons: options.translateEmoticons,
     realmUrl: withoutSlash(options.realmUrl ?? null),
     usesShortcuts: true,

@@ -3,13 +3,15 @@
 import { TOPIC_LOOKUPS_PER_MESSAGE_MAX } from "./bounds.ts";
 import { emojiImage } from "./emoji-html.ts";
 import { escapeAttribute, escapeText } from "./escape.ts";
-import type { ParsedContent, Reference } from "./pieces.ts";
+import type { ParsedContent, PreviewReference, Reference } from "./pieces.ts";
 
 export interface UploadedImage {
-  readonly thumbnailUrl: string;
+  /** Of its thumbnail, or of the image itself. */
+  readonly shownUrl: string;
   readonly widthPx: number;
   readonly heightPx: number;
   readonly contentType: string;
+  readonly isAnimated: boolean;
 }
 
 /** The realm as the author sees it (S1): what the author may not know resolves to null. */
@@ -24,6 +26,8 @@ export interface Resolver {
   realmEmoji(name: string): { readonly url: string; readonly name: string } | null;
   /** An uploaded image that can be shown below the message; absent where there are no uploads. */
   uploadedImage?(path: string): UploadedImage | null;
+  /** The address of an uploaded video that can be shown below the message; absent where there are no uploads. */
+  uploadedVideo?(path: string): string | null;
   readonly emptyTopicDisplayName: string;
 }
 
@@ -89,8 +93,12 @@ class Resolution {
         const emoji = this.#resolver.realmEmoji(reference.name);
         return emoji === null ? reference.typed : emojiImage(emoji.name, emoji.url);
       }
+      case "code":
+        return reference.typed;
       case "image":
         return this.#image(reference);
+      case "video":
+        return this.#video(reference);
     }
   }
 
@@ -154,13 +162,25 @@ class Resolution {
     return latest;
   }
 
-  #image(reference: Extract<Reference, { kind: "image" }>): string {
+  #image(reference: PreviewReference): string {
     const image = this.#resolver.uploadedImage?.(reference.path) ?? null;
     if (image === null) return reference.typed;
-    const title = reference.title === "" ? "" : ` title="${escapeAttribute(reference.title)}"`;
-    const source = `data-original-dimensions="${image.widthPx}x${image.heightPx}" data-original-content-type="${escapeAttribute(image.contentType)}" src="${escapeAttribute(image.thumbnailUrl)}"`;
-    return `<div class="message_inline_image"><a href="${escapeAttribute(reference.href)}"${title}><img ${source}></a></div>`;
+    const animated = image.isAnimated ? 'data-animated="true" ' : "";
+    const source = `${animated}data-original-dimensions="${image.widthPx}x${image.heightPx}" data-original-content-type="${escapeAttribute(image.contentType)}" src="${escapeAttribute(image.shownUrl)}"`;
+    return `<div class="message_inline_image">${previewLink(reference, `<img ${source}>`)}</div>`;
   }
+
+  #video(reference: PreviewReference): string {
+    const url = this.#resolver.uploadedVideo?.(reference.path) ?? null;
+    if (url === null) return reference.typed;
+    const video = `<video preload="metadata" src="${escapeAttribute(url)}"></video>`;
+    return `<div class="message_inline_image message_inline_video">${previewLink(reference, video)}</div>`;
+  }
+}
+
+function previewLink({ href, title }: PreviewReference, shown: string): string {
+  const titleAttribute = title === "" ? "" : ` title="${escapeAttribute(title)}"`;
+  return `<a href="${escapeAttribute(href)}"${titleAttribute}>${shown}</a>`;
 }
 
 interface Mention {

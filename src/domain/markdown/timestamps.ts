@@ -1,16 +1,22 @@
 // `<time:...>`: the forms of a date that people and clients write, as one instant in UTC. No clock and no zone of the
-// machine is asked (M4): a time without an offset is UTC. Unknown forms give null and are shown as an error.
+// machine is asked (M4): a time without an offset is UTC, and years have four digits. Unknown forms give null and are shown as an
+// error.
+import { OFFSET_FORM, offsetMs } from "./time-zones.ts";
 
-const ISO_FORM = /^(\d{4})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:\.\d{1,9})?)?)? ?(Z|[+-]\d\d:?\d\d)?$/i;
+const ISO_FORM = new RegExp(
+  `^(\\d{4})-(\\d\\d)-(\\d\\d)(?:[T ](\\d\\d):(\\d\\d)(?::(\\d\\d)(?:\\.\\d{1,9})?)?)? ?(${OFFSET_FORM})?$`,
+  "i",
+);
 const DAY_FIRST = /^(\d{1,2})(?:st|nd|rd|th)? ([a-z]{3,9})\.?,? (\d{4})(?:,? (.{1,40}))?$/i;
 const MONTH_FIRST = /^([a-z]{3,9})\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})(?:,? (.{1,40}))?$/i;
-// A day in figures with a clock as people write it ("3:04 pm"); the other forms of it are ISO's.
-const DAY_AND_CLOCK = /^(\d{4})-(\d\d)-(\d\d),? (.{1,40})$/;
+// A day in figures with a clock as people write it ("3:04 pm"); the other forms of it are ISO's. With slashes, the year may be last.
+const DAY_AND_CLOCK = /^(\d{4})([-/])(\d{1,2})\2(\d{1,2})(?:,? (.{1,40}))?$/;
+const MONTH_AND_CLOCK = /^(\d{1,2})\/(\d{1,2})\/(\d{4})(?:,? (.{1,40}))?$/;
 const WEEKDAY = /^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?,? (?=.)/i;
-const TIME_FORM = /^(\d{1,2}):(\d\d)(?::(\d\d))? ?(am|pm)? ?(Z|UTC|GMT|[+-]\d\d:?\d\d)?$/i;
+const TIME_FORM = new RegExp(`^(\\d{1,2})(?::(\\d\\d)(?::(\\d\\d))?)? ?(am|pm)? ?(${OFFSET_FORM})?$`, "i");
 const UNIX_FORM = /^-?\d{1,11}(?:\.\d{1,9})?$/;
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-const MINUTE_MS = 60_000;
+const YEAR_MIN = 1;
 const YEAR_MAX = 9999;
 
 interface Fields {
@@ -39,9 +45,14 @@ function isoFields(text: string): Fields | null {
 }
 
 function namedFields(text: string): Fields | null {
-  const inFigures = DAY_AND_CLOCK.exec(text);
-  if (inFigures !== null) {
-    const [, year, month, day, time] = inFigures;
+  const yearFirst = DAY_AND_CLOCK.exec(text);
+  if (yearFirst !== null) {
+    const [, year, , month, day, time] = yearFirst;
+    return clockFields({ year, month, day }, time);
+  }
+  const yearLast = MONTH_AND_CLOCK.exec(text);
+  if (yearLast !== null) {
+    const [, month, day, year, time] = yearLast;
     return clockFields({ year, month, day }, time);
   }
   const dayFirst = DAY_FIRST.exec(text);
@@ -60,9 +71,12 @@ function clockFields(
 ): Fields | null {
   const clock = time === undefined ? ["", "0", "00", "00"] : TIME_FORM.exec(time.trim());
   if (clock === null) return null;
-  const [, hour = "0", minute = "0", second = "0", half, offset = "Z"] = clock;
+  const [, hour = "0", minute, second = "0", half, offset = "Z"] = clock;
+  // A lone figure is an hour only with its half of the day.
+  if (minute === undefined && half === undefined) return null;
+  if (half !== undefined && (Number(hour) < 1 || Number(hour) > 12)) return null;
   const hours = half === undefined ? Number(hour) : (Number(hour) % 12) + (half.toLowerCase() === "pm" ? 12 : 0);
-  return numbers({ year, month, day, hour: String(hours), minute, second }, offset);
+  return numbers({ year, month, day, hour: String(hours), minute: minute ?? "0", second }, offset);
 }
 
 function numbers(text: Record<Exclude<keyof Fields, "offset">, string | undefined>, offset: string): Fields | null {
@@ -76,7 +90,7 @@ function numbers(text: Record<Exclude<keyof Fields, "offset">, string | undefine
     second: Number(second),
     offset,
   };
-  const lastDay = new Date(Date.UTC(fields.year, fields.month, 0)).getUTCDate();
+  const lastDay = new Date(dayMs(fields.year, fields.month, 0)).getUTCDate();
   const valid =
     fields.month >= 1 &&
     fields.month <= 12 &&
@@ -88,16 +102,18 @@ function numbers(text: Record<Exclude<keyof Fields, "offset">, string | undefine
   return valid ? fields : null;
 }
 
-function instantOf(fields: Fields): number {
-  const local = Date.UTC(fields.year, fields.month - 1, fields.day, fields.hour, fields.minute, fields.second);
-  const offset = /^([+-])(\d\d):?(\d\d)$/.exec(fields.offset);
-  if (offset === null) return local;
-  const minutes = Number(offset[2]) * 60 + Number(offset[3]);
-  return local - (offset[1] === "-" ? -minutes : minutes) * MINUTE_MS;
+/** NaN where the offset is none. */
+function instantOf({ year, month, day, hour, minute, second, offset }: Fields): number {
+  return dayMs(year, month - 1, day) + ((hour * 60 + minute) * 60 + second) * 1000 - offsetMs(offset);
+}
+
+/** `Date.UTC` takes a year below 100 for one of the twentieth century. */
+function dayMs(year: number, monthIndex: number, day: number): number {
+  return new Date(0).setUTCFullYear(year, monthIndex, day);
 }
 
 function format(instantMs: number): string | null {
   const date = new Date(instantMs);
-  if (Number.isNaN(date.getTime()) || date.getUTCFullYear() < 0 || date.getUTCFullYear() > YEAR_MAX) return null;
+  if (Number.isNaN(date.getTime()) || date.getUTCFullYear() < YEAR_MIN || date.getUTCFullYear() > YEAR_MAX) return null;
   return `${date.toISOString().slice(0, 19)}Z`;
 }

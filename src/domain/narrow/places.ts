@@ -57,8 +57,19 @@ const topic: OperatorReader = (reading, term) => {
     reading.topic = meant;
   }
   return ({ conversation }) =>
-    conversation.userIds === null && (conversation.topic === meant || fold(conversation.topic) === wanted);
+    conversation.userIds === null && (conversation.topic === meant || foldedTopic(conversation) === wanted);
 };
+
+const foldedTopics = new WeakMap<ConversationRecord, string>();
+
+/** Many queues compare the topic of one post. */
+function foldedTopic(conversation: ConversationRecord): string {
+  const known = foldedTopics.get(conversation);
+  if (known !== undefined) return known;
+  const folded = fold(conversation.topic);
+  foldedTopics.set(conversation, folded);
+  return folded;
+}
 
 const direct: OperatorReader = (reading, term) => {
   const operands: (string | number)[] =

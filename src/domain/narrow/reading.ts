@@ -2,7 +2,7 @@
 import type { Refusal } from "../../../schemas/errors.ts";
 import type { ConversationRecord, MessageRecord, UserRecord } from "../../../schemas/records.ts";
 import { personByAddress } from "../people.ts";
-import type { SearchQuery } from "../search/query.ts";
+import type { SearchTerm } from "../search/text-search.ts";
 import type { View } from "../view.ts";
 
 /** One term as the handlers see it. */
@@ -36,7 +36,8 @@ export interface Reading {
   isStarredOnly: boolean;
   isUnreadOnly: boolean;
   isImpossible: boolean;
-  readonly searches: SearchQuery[];
+  /** Negated ones, too: all of them look at a text together. */
+  readonly searches: SearchTerm[];
   /** Every match stands in the search index under one term of each list. */
   readonly filed: (readonly string[])[];
 }

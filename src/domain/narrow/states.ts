@@ -1,5 +1,5 @@
 /** Narrow terms about a message itself and what it is to the reader: sender, is, has, id, near, search (behaviour 5.3). */
-import { refuse } from "../../../schemas/errors.ts";
+import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { hasTrait } from "../../../schemas/message-traits.ts";
 import type { ConversationRecord, MessageRecord, UserRecord } from "../../../schemas/records.ts";
@@ -7,10 +7,9 @@ import { lookUp } from "../look-up.ts";
 import { isAlerted, isMentioned, isStarred, isWildcardMentioned } from "../message-flags.ts";
 import { isMember } from "../permissions.ts";
 import { isReceived, ReadState } from "../read-state.ts";
-import { matchesSearch, readSearch } from "../search/query.ts";
+import { readSearch, sizeOf } from "../search/query.ts";
 import { terms } from "../search/terms.ts";
 import { codePoints } from "../text.ts";
-import { renderedFor } from "../unknown-people.ts";
 import { topicPolicies, visibilityPolicy } from "../user-topics.ts";
 import type { View } from "../view.ts";
 import { isMutedFor } from "./places.ts";
@@ -40,9 +39,17 @@ function isMention(view: View, reader: UserRecord, message: MessageRecord): bool
   return isMentioned(view, reader, message) || isWildcardMentioned(view, reader, message);
 }
 
-function mentionTerms({ view, reader }: Reading): string[] {
-  const groups = [...view.groups.all()].filter((group) => group.name !== null && isMember(view, reader, group.id));
-  return [terms.mention(reader.id), terms.everybody, ...groups.map((group) => terms.groupMention(group.id))];
+/** @returns null: too many groups to be asked, or to be merged; every message has to be looked at */
+function mentionTerms({ view, reader }: Reading): string[] | null {
+  const own: string[] = [];
+  let looks = 0;
+  for (const group of view.groups.all()) {
+    // What asking for one membership costs grows with the groups that one is in.
+    looks += 1 + view.groups.ofMember(reader.id).length;
+    if (looks > limits.mention_group_looks_max) return null;
+    if (group.name !== null && isMember(view, reader, group.id)) own.push(terms.groupMention(group.id));
+  }
+  return own.length > limits.mention_groups_merged_max ? null : [terms.mention(reader.id), terms.everybody, ...own];
 }
 
 function isFollowed(view: View, reader: UserRecord, { channelId, topic }: ConversationRecord): boolean {
@@ -73,7 +80,10 @@ const states: Readonly<Record<string, State>> = {
       ({ view, reader }) =>
       ({ message }) =>
         isMention(view, reader, message),
-    note: (reading) => reading.filed.push(mentionTerms(reading)),
+    note: (reading) => {
+      const filed = mentionTerms(reading);
+      if (filed !== null) reading.filed.push(filed);
+    },
   },
   resolved: {
     predicate:
@@ -187,17 +197,26 @@ const id: OperatorReader = (reading, { operand, negated }) => {
 const near: OperatorReader = (_reading, { operand }) =>
   integerOf(operand) === null ? refuse.badNarrow("Invalid message ID") : null;
 
+/** Only collected: one text is folded once for all terms (search/text-search.ts). */
 const search: OperatorReader = (reading, { operand, negated }) => {
-  const { view, reader } = reading;
   const text = String(operand);
   if (text.trim() === "") return refuse.badNarrow("search operand cannot be blank");
   const max = limits.search_operand_code_points_max;
   if (codePoints(text) > max) return refuse.badNarrow(`search operand is too long (limit: ${max} characters)`);
-  const query = readSearch(text);
-  if (!negated) reading.searches.push(query);
-  return ({ message, conversation }) =>
-    matchesSearch(query, renderedFor(view, reader, message.rendered), conversation.topic);
+  reading.searches.push({ query: readSearch(text), operand: text, negated });
+  return searchProblem(reading.searches);
 };
+
+/** The bounds of all terms together. */
+function searchProblem(searches: Reading["searches"]): Refusal | null {
+  const { search_operands_code_points_max: charactersMax, search_words_max: wordsMax } = limits;
+  const characters = searches.reduce((sum, { operand }) => sum + codePoints(operand), 0);
+  if (characters > charactersMax) {
+    return refuse.badNarrow(`search operands are too long together (limit: ${charactersMax} characters)`);
+  }
+  const words = searches.reduce((sum, { query }) => sum + sizeOf(query), 0);
+  return words > wordsMax ? refuse.badNarrow(`too many words to search for (limit: ${wordsMax})`) : null;
+}
 
 export const stateOperators: Readonly<Record<string, OperatorReader>> = {
   sender,

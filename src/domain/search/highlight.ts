@@ -1,104 +1,86 @@
 /**
  * Marks what a search found in rendered HTML (behaviour 2.9): `<span class="highlight">` around words and phrases in text, never
- * inside a tag or an entity. The text is folded character by character with a note of where each came from, so that a match
- * in folded text is known in HTML.
+ * inside a tag or an entity. A message has at most `search_marks_per_message_max` marks, the first ones.
  */
+import { limits } from "../../../schemas/limits.ts";
 import type { SearchQuery } from "./query.ts";
-import { decodeEntity, foldText, wordsOf } from "./words.ts";
+import { TracedText } from "./traced-text.ts";
+import { wordPattern } from "./words.ts";
 
 const opening = '<span class="highlight">';
 const closing = "</span>";
-/** A tag, an entity, a run of ordinary characters, or one character that looked like the beginning of either. */
-const pieces = /<[^>]*>|&(?:#\d{1,7}|#x[0-9a-fA-F]{1,6}|[a-zA-Z]{2,8});|[^<&]+|[<&]/g;
-
-/**
- * A folded text; unit i came from `html.slice(starts[i], ends[i])`. A tag is one blank. Nothing is marked where it `isFixed`: in
- * tags, and in MathML, whose parser would take an HTML element for the end of the formula.
- */
-interface Traced {
-  readonly folded: string;
-  readonly starts: readonly number[];
-  readonly ends: readonly number[];
-  readonly isFixed: readonly boolean[];
-}
 
 type Span = readonly [start: number, end: number];
 
 export function highlight(query: SearchQuery, html: string): string {
-  const traced = trace(html);
+  const traced = new TracedText(html);
   const spans = merged([...wordSpans(query, traced.folded), ...phraseSpans(query, traced.folded)]);
   if (spans.length === 0) return html;
   let marked = "";
+  let marks = 0;
   let done = 0;
   for (const [start, end] of spans.flatMap((span) => outsideFixed(span, traced))) {
-    const from = traced.starts[start] ?? 0;
-    const to = traced.ends[end - 1] ?? 0;
+    const from = traced.start(start);
+    const to = traced.end(end - 1);
     // One source character may fold to several: it is marked once, whole.
     if (from < done) continue;
     marked += html.slice(done, from) + opening + html.slice(from, to) + closing;
     done = to;
+    marks++;
+    if (marks === limits.search_marks_per_message_max) break;
   }
   return marked + html.slice(done);
 }
 
-function trace(html: string): Traced {
-  const folded: string[] = [];
-  const starts: number[] = [];
-  const ends: number[] = [];
-  const isFixed: boolean[] = [];
-  const add = (text: string, start: number, end: number, fixed: boolean) => {
-    for (let unit = 0; unit < text.length; unit++) {
-      folded.push(text[unit] ?? "");
-      starts.push(start);
-      ends.push(end);
-      isFixed.push(fixed);
-    }
-  };
-  let isFormula = false;
-  for (const { 0: piece, index } of html.matchAll(pieces)) {
-    if (piece.length > 1 && piece.startsWith("<")) {
-      isFormula = piece.startsWith("<math") || (isFormula && !piece.startsWith("</math"));
-      add(" ", index, index + piece.length, true);
-    } else if (piece.length > 1 && piece.startsWith("&")) {
-      add(foldText(decodeEntity(piece)), index, index + piece.length, isFormula);
-    } else {
-      let at = index;
-      for (const character of piece) {
-        const end = at + character.length;
-        const own = foldText(character);
-        // A combining mark folds to nothing: it belongs to the character before it.
-        if (own === "" && ends.length > 0 && isFixed.at(-1) === false) ends[ends.length - 1] = end;
-        add(own, at, end, isFormula);
-        at = end;
-      }
-    }
-  }
-  return { folded: folded.join(""), starts, ends, isFixed };
-}
-
-function wordSpans(query: SearchQuery, folded: string): Span[] {
-  const wanted = new Set(query.words);
+function wordSpans({ words, characters }: SearchQuery, folded: string): Span[] {
+  const wanted = new Set([...words, ...characters]);
   const spans: Span[] = [];
-  let at = 0;
-  for (const word of wordsOf(folded)) {
-    const start = folded.indexOf(word, at);
-    at = start + word.length;
-    if (wanted.has(word)) spans.push([start, at]);
+  if (wanted.size === 0) return spans;
+  for (const { 0: word, index } of folded.matchAll(wordPattern(folded))) {
+    if (!wanted.has(word)) continue;
+    spans.push([index, index + word.length]);
+    if (spans.length === marksLooked_max) break;
   }
   return spans;
 }
 
-function phraseSpans(query: SearchQuery, folded: string): Span[] {
-  return query.phrases.flatMap((phrase) => {
-    const pattern = phrase.split(" ").map(escapePattern).join("\\s+");
-    return [...folded.matchAll(new RegExp(pattern, "g"))].map((found): Span => {
-      return [found.index, found.index + found[0].length];
-    });
+/** Neighbors are joined to one mark, so more are looked at than are made. */
+const marksLooked_max = 10 * limits.search_marks_per_message_max;
+
+function phraseSpans({ phrases }: SearchQuery, folded: string): Span[] {
+  if (phrases.length === 0) return [];
+  const { text, places } = evened(folded);
+  return phrases.flatMap((phrase) => {
+    const spans: Span[] = [];
+    for (let at = text.indexOf(phrase); at >= 0 && spans.length < marksLooked_max; ) {
+      const end = at + phrase.length;
+      spans.push([places[at] ?? 0, (places[end - 1] ?? 0) + 1]);
+      at = text.indexOf(phrase, end);
+    }
+    return spans;
   });
 }
 
-function escapePattern(text: string): string {
-  return text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+const blank = /\s/;
+
+/** Blanks of any kind and number as one, and where each unit was before. */
+function evened(folded: string): { readonly text: string; readonly places: Int32Array } {
+  const places = new Int32Array(folded.length);
+  let text = "";
+  let length = 0;
+  let copied = 0;
+  let wasBlank = false;
+  for (let at = 0; at < folded.length; at++) {
+    const code = folded.charCodeAt(at);
+    const isBlank = code <= 0x20 || code >= 0xa0 ? blank.test(folded.charAt(at)) : false;
+    if (isBlank) {
+      text += folded.slice(copied, at) + (wasBlank ? "" : " ");
+      copied = at + 1;
+    }
+    if (!(isBlank && wasBlank)) places[length++] = at;
+    wasBlank = isBlank;
+  }
+  return { text: text + folded.slice(copied), places };
 }
 
 /** In their order, those that touch joined. */
@@ -113,11 +95,11 @@ function merged(spans: readonly Span[]): Span[] {
 }
 
 /** The parts of a span that may be marked. */
-function outsideFixed([start, end]: Span, { isFixed }: Traced): Span[] {
+function outsideFixed([start, end]: Span, traced: TracedText): Span[] {
   const parts: Span[] = [];
   let from = start;
   for (let at = start; at <= end; at++) {
-    if (at < end && isFixed[at] !== true) continue;
+    if (at < end && !traced.isFixed(at)) continue;
     if (at > from) parts.push([from, at]);
     from = at + 1;
   }

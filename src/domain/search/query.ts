@@ -1,19 +1,21 @@
 /**
  * A full-text search (behaviour 5.3): every word must stand in the content or in the topic, a quoted phrase as it is written, too.
- * Whoever finds candidates in the index looks at them again here, because an index entry may be older than its message.
+ * Whoever finds candidates in the index looks at them again (text-search.ts), because an index entry may be older than its message.
  */
-import { evenBlanks, foldText, textOf, wordsOf } from "./words.ts";
+import { evenBlanks, foldText, isUnspaced, wordsOf } from "./words.ts";
 
 export interface SearchQuery {
-  /** Folded, each once. */
+  /** Folded, each once, without those of scripts that set no blanks. */
   readonly words: readonly string[];
+  /** Folded, each once: single characters of scripts that set no blanks, which are words wherever they appear. */
+  readonly characters: readonly string[];
   /** Folded, with single blanks: what was quoted, and runs of scripts that set no blanks. */
   readonly phrases: readonly string[];
 }
 
 const quoted = /"([^"]*)"/g;
 
-/** @returns a query without words when nothing can be searched for */
+/** @returns a query that has nothing when nothing can be searched for */
 export function readSearch(operand: string): SearchQuery {
   const phrases = new Set<string>();
   const rest = operand.replace(quoted, (_whole, phrase: string) => {
@@ -25,36 +27,27 @@ export function readSearch(operand: string): SearchQuery {
   for (const part of foldText(rest).split(/\s+/)) {
     const found = wordsOf(part);
     for (const word of found) words.add(word);
-    if (hasUnspaced(found)) phrases.add(part);
+    // Neighbors were cut apart although no blank or mark stood between them.
+    if (found.length > 1 && found.some(isUnspaced)) phrases.add(part);
   }
-  return { words: [...words], phrases: [...phrases] };
+  const all = [...words];
+  return {
+    words: all.filter((word) => !isUnspaced(word)),
+    characters: all.filter(isUnspaced),
+    phrases: [...phrases],
+  };
 }
 
-/** Whether neighbours were cut apart although no blank or mark stood between them. */
-function hasUnspaced(found: readonly string[]): boolean {
-  return found.length > 1 && found.some((word) => [...word].length === 1 && word > "\u0e00");
+/** How much a query asks for: each word, character and phrase is compared with every text. */
+export function sizeOf({ words, characters, phrases }: SearchQuery): number {
+  return words.length + characters.length + phrases.length;
 }
 
 /** Both searches at once: several terms are one (behaviour 5.3). */
 export function joinSearches(queries: readonly SearchQuery[]): SearchQuery {
   return {
     words: [...new Set(queries.flatMap(({ words }) => words))],
+    characters: [...new Set(queries.flatMap(({ characters }) => characters))],
     phrases: [...new Set(queries.flatMap(({ phrases }) => phrases))],
   };
-}
-
-/** @param html rendered content; @param topic "" in direct messages */
-export function matchesSearch(query: SearchQuery, html: string, topic: string): boolean {
-  const content = foldText(textOf(html));
-  const foldedTopic = foldText(topic);
-  // Most of what is looked at does not even have the letters; cutting it into words costs more.
-  if (!query.words.every((word) => content.includes(word) || foldedTopic.includes(word))) return false;
-  if (query.words.length === 0 && query.phrases.length === 0) return false;
-  const known = new Set(wordsOf(content));
-  for (const word of wordsOf(foldedTopic)) known.add(word);
-  if (!query.words.every((word) => known.has(word))) return false;
-  if (query.phrases.length === 0) return true;
-  const even = evenBlanks(content);
-  const evenTopic = evenBlanks(foldedTopic);
-  return query.phrases.every((phrase) => even.includes(phrase) || evenTopic.includes(phrase));
 }

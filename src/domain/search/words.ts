@@ -9,6 +9,7 @@ const ascii = /^[\0-\x7f]*$/;
 const asciiWords = /[a-z0-9_]+/g;
 const marks = /\p{M}+/gu;
 const unspaced = "\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Lao}\\p{sc=Khmr}\\p{sc=Mymr}";
+const unspacedCharacter = new RegExp(`^[${unspaced}]$`, "u");
 /** One character of a script without blanks, or a run of letters and digits of any other. */
 const words = new RegExp(`[${unspaced}]|(?:(?![${unspaced}])[\\p{L}\\p{N}_])+`, "gu");
 
@@ -21,7 +22,17 @@ export function foldText(text: string): string {
 
 /** The words of a folded text in their order, repeated ones too. */
 export function wordsOf(folded: string): string[] {
-  return folded.match(ascii.test(folded) ? asciiWords : words) ?? [];
+  return folded.match(wordPattern(folded)) ?? [];
+}
+
+/** True for a word that is one character of a script without blanks: it is a word wherever it appears. */
+export function isUnspaced(word: string): boolean {
+  return unspacedCharacter.test(word);
+}
+
+/** The regular expression that finds the words of a folded text, in their order. */
+export function wordPattern(folded: string): RegExp {
+  return ascii.test(folded) ? asciiWords : words;
 }
 
 /** Under which a word stands in the index: a very long one under its beginning (what is found is looked at again). */

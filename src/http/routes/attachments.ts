@@ -1,9 +1,8 @@
 /** Uploaded files (public API: upload-file, get-file-temporary-url, get-attachments, remove-attachment). */
-import { command } from "../../../actors/commands.ts";
+import { command, type UploadQuotas } from "../../../actors/commands.ts";
 import { getAttachments, getFileTemporaryUrl, removeAttachment, uploadFile } from "../../../schemas/attachments.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { uploadName, uploadsPath } from "../../../schemas/files.ts";
-import { limits } from "../../../schemas/limits.ts";
 import { attachmentAt } from "../../domain/attachments.ts";
 import { attachmentList, maySee } from "../../queries/attachments.ts";
 import { type Binding, bind, callerOf } from "../../runtime/calls.ts";
@@ -15,20 +14,20 @@ import { claimFiles } from "../uploads.ts";
 export interface AttachmentOptions {
   readonly pictures: Pictures;
   readonly temporaryUrls: TemporaryUrls;
-  /** Of all files of an organization; null: no bound. */
-  readonly quotaBytes: number | null;
+  readonly quotas: UploadQuotas;
 }
 
-export function attachmentRoutes({ pictures, temporaryUrls, quotaBytes }: AttachmentOptions): readonly Binding[] {
+export function attachmentRoutes({ pictures, temporaryUrls, quotas }: AttachmentOptions): readonly Binding[] {
   return [
     bind(uploadFile, async (call) => {
       const { realm, claim } = call;
       const [sent] = call.drafts;
       if (sent === undefined) return refuse.badRequest("You must specify a file to upload");
       const { id } = callerOf(call);
-      const { file, filename, draft } = sent;
-      const image = await pictures.measure(await draft.head(limits.upload_image_header_bytes));
-      const params = { file, name: filename, size: draft.size, image, quotaBytes };
+      const { file, filename, draft, sha256 } = sent;
+      const image = await pictures.measure((bytesMax) => draft.head(bytesMax));
+      if (image !== null && "kind" in image) return image;
+      const params = { file, name: filename, size: draft.size, image, sha256, ...quotas };
       return claimFiles(realm, {
         files: [{ name: uploadName(file), bytes: draft }],
         ask: () => realm.dispatcher.ask(command({ actor: "user", id }, "attachment.add", params, id), claim),

@@ -4,6 +4,7 @@ import {
   botTypes,
   createBot,
   deactivateBot,
+  getBotKey,
   getBots,
   regenerateBotKey,
   updateBot,
@@ -44,6 +45,13 @@ export const botRoutes = [
     const key = newApiKey();
     const params = { botId: call.params.bot_id, apiKeyHash: hashApiKey(key) };
     const made = await call.realm.dispatcher.ask(command(realmActor, "bot.regenerate-key", params, callerOf(call).id));
+    return made.kind === "ok" ? ok({ api_key: key }) : made;
+  }),
+
+  bind(getBotKey, async (call) => {
+    const key = newApiKey();
+    const params = { botId: call.params.bot_id, apiKeyHash: hashApiKey(key) };
+    const made = await call.realm.dispatcher.ask(command(realmActor, "bot.add-key", params, callerOf(call).id));
     return made.kind === "ok" ? ok({ api_key: key }) : made;
   }),
 ];

@@ -3,9 +3,11 @@ import type { ChannelCreate, ChannelUpdate } from "../../../actors/commands.ts";
 import { command } from "../../../actors/commands.ts";
 import {
   archiveChannel,
+  createBigBlueButtonCall,
   createChannel,
   deleteTopic,
   getChannel,
+  getChannelEmail,
   getChannelId,
   getStreams,
   updateChannel,
@@ -15,6 +17,7 @@ import { refuse } from "../../../schemas/errors.ts";
 import { channelGroupSettingNames, type GroupSettingName } from "../../../schemas/group-settings.ts";
 import type { UserRecord } from "../../../schemas/records.ts";
 import { type GroupSettingChange, type GroupSettingValue, topicsPolicies } from "../../../schemas/types.ts";
+import { canAdministerBot } from "../../domain/bots.ts";
 import { renderDescription } from "../../domain/markdown/render.ts";
 import { mentionResolver } from "../../domain/mention-resolver.ts";
 import { hasMetadataAccess, isAdministrator } from "../../domain/permissions.ts";
@@ -31,7 +34,10 @@ export interface ChannelRouteOptions {
   readonly topicDeletionTimeoutMs: number;
 }
 
-type CreationParams = Omit<ParamsOf<typeof createChannel>, "name" | "subscribers" | "description">;
+type CreationParams = Omit<
+  ParamsOf<typeof createChannel>,
+  "name" | "subscribers" | "description" | "send_new_subscription_messages"
+>;
 type Template = Omit<ChannelCreate, "name" | "description" | "renderedDescription" | "subscriberIds">;
 
 /** What create-channel and subscribe share: the settings of channels that come to be. */
@@ -98,7 +104,7 @@ export function channelRoutes(options: ChannelRouteOptions) {
   return [
     bind(createChannel, (call) => {
       const caller = callerOf(call);
-      const { name, subscribers, description, ...settings } = call.params;
+      const { name, subscribers, description, send_new_subscription_messages: _tells, ...settings } = call.params;
       if (name.trim() === "") return refuse.badRequest("name cannot be blank");
       const params: ChannelCreate = {
         ...channelTemplate(settings, options),
@@ -137,6 +143,20 @@ export function channelRoutes(options: ChannelRouteOptions) {
       const isKnown = channel !== undefined && hasMetadataAccess(view, callerOf(call), channel);
       return isKnown ? ok({ stream_id: channel.id }) : refuse.channelNameInvalid(name);
     }),
+
+    bind(getChannelEmail, (call) => {
+      const { view } = call.realm;
+      const caller = callerOf(call);
+      const { stream_id: id, sender_id: senderId } = call.params;
+      const channel = view.channels.get(id);
+      if (channel === undefined || !hasMetadataAccess(view, caller, channel)) return refuse.invalidChannelId();
+      const sender = senderId === undefined ? caller : view.users.get(senderId);
+      const isOwn = sender !== undefined && (sender.id === caller.id || canAdministerBot(caller, sender));
+      // As a public server does that takes no mail.
+      return isOwn ? ok({ email: "" }) : refuse.badRequest("No such bot");
+    }),
+
+    bind(createBigBlueButtonCall, () => refuse.badRequest("BigBlueButton is not configured.")),
 
     bind(updateChannel, (call) => {
       const caller = callerOf(call);

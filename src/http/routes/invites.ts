@@ -1,10 +1,11 @@
 /** Invitations (spec 4.14; public API: /invites). What their links lead to is in src/http/join.ts. */
-import { command } from "../../../actors/commands.ts";
+import { type Command, command } from "../../../actors/commands.ts";
 import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { refuse } from "../../../schemas/errors.ts";
 import { fold } from "../../../schemas/fold.ts";
 import {
   createInviteLink,
+  editInviteLink,
   getInvites,
   resendInvite,
   revokeInvite,
@@ -15,6 +16,7 @@ import { limits } from "../../../schemas/limits.ts";
 import { managedInvites } from "../../queries/invites.ts";
 import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
+import type { Realm } from "../../runtime/realm.ts";
 import { hashApiKey } from "../authentication.ts";
 import { joinLink } from "../join.ts";
 import { newApiKey } from "../secrets.ts";
@@ -23,9 +25,11 @@ import { originOf } from "../site.ts";
 export interface InviteRouteTools {
   /** INVITATION_LINK_VALIDITY_MINUTES (spec 4.14, D6). */
   readonly validityMinutes: number;
+  /** Where links in mails lead: never the Host header of whoever causes a mail to somebody else. */
+  readonly siteOf: (realm: Realm) => string;
 }
 
-export function inviteRoutes({ validityMinutes }: InviteRouteTools) {
+export function inviteRoutes({ validityMinutes, siteOf }: InviteRouteTools) {
   return [
     bind(
       createInviteLink,
@@ -40,13 +44,12 @@ export function inviteRoutes({ validityMinutes }: InviteRouteTools) {
     ),
 
     bind(sendInvites, (call) => {
-      const site = originOf(call.siteUrl);
-      if (site === null) return refuse.badRequest("Invalid host");
+      if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
       const emails = addressesIn(call.params.invitee_emails);
       if (emails.length === 0) return refuse.badRequest("You must specify at least one email address.");
       const most = limits.invitation_addresses_per_request_max;
       if (emails.length > most) return refuse.badRequest(`Too many addresses in one request (maximum ${most})`);
-      const mails = emails.map((email) => ({ email, ...newLink(site) }));
+      const mails = emails.map((email) => ({ email, ...newLink(siteOf(call.realm)) }));
       const notifiesInviter = call.params.notify_referrer_on_join;
       const params = { ...offerOf(call.params, validityMinutes), notifiesInviter, mails };
       const asked = command({ actor: "realm" }, "invitations.send", params, callerOf(call).id);
@@ -62,11 +65,18 @@ export function inviteRoutes({ validityMinutes }: InviteRouteTools) {
 
     bind(revokeInviteLink, (call) => revoke(call, true)),
 
-    bind(resendInvite, (call) => {
-      const site = originOf(call.siteUrl);
-      if (site === null) return refuse.badRequest("Invalid host");
+    bind(editInviteLink, (call) => {
       const to = { actor: "invitation", id: call.params.invite_id } as const;
-      const asked = command(to, "invitation.resend", newLink(site), callerOf(call).id);
+      return call.realm.dispatcher.ask(
+        command(to, "invitation.edit", changeOf(call.params), callerOf(call).id),
+        call.claim,
+      );
+    }),
+
+    bind(resendInvite, (call) => {
+      if (originOf(call.siteUrl) === null) return refuse.badRequest("Invalid host");
+      const to = { actor: "invitation", id: call.params.invite_id } as const;
+      const asked = command(to, "invitation.resend", newLink(siteOf(call.realm)), callerOf(call).id);
       return call.realm.dispatcher.ask(asked, call.claim);
     }),
   ];
@@ -100,6 +110,18 @@ function offerOf(params: ParamsOf<typeof createInviteLink>, validityMinutes: num
     groupIds: params.group_ids,
     includesDefaults: params.include_realm_default_subscriptions,
     welcomeText: text === undefined || text === "null" ? null : text,
+  };
+}
+
+function changeOf(params: ParamsOf<typeof editInviteLink>): Command<"invitation.edit">["params"] {
+  const { invite_expires_in_minutes: minutes, welcome_message_custom_text: text } = params;
+  return {
+    expiry: minutes === undefined ? null : { minutes },
+    role: params.invite_as ?? null,
+    channelIds: params.stream_ids ?? null,
+    groupIds: params.group_ids ?? null,
+    includesDefaults: params.include_realm_default_subscriptions ?? null,
+    welcome: text === undefined ? null : { text: text === "null" ? null : text },
   };
 }
 

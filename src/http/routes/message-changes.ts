@@ -1,13 +1,17 @@
 /** Changing messages (public API: update-message, delete-message, get-message-history). */
 import { command } from "../../../actors/commands.ts";
+import type { ParamsOf } from "../../../schemas/endpoint.ts";
 import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { deleteMessage, getMessageHistory, updateMessage } from "../../../schemas/message-changes.ts";
+import type { UserRecord } from "../../../schemas/records.ts";
+import { contentDiff } from "../../domain/content-diff.ts";
 import { cutContent, parseMessage } from "../../domain/message-content.ts";
 import { canReadMessage } from "../../domain/permissions.ts";
 import { realmSetting } from "../../domain/realm-settings.ts";
-import { hiddenOrigins, messageHistory } from "../../queries/message-history.ts";
-import { bind, type Call, callerOf } from "../../runtime/calls.ts";
+import { hiddenOrigins, type MessageSnapshot, messageHistory } from "../../queries/message-history.ts";
+import { bind, type Call, callerNow, callerOf } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
+import { codeHighlighter, writerOf } from "../code-highlighter.ts";
 
 export const messageChangeRoutes = [
   bind(updateMessage, (call) => {
@@ -16,7 +20,6 @@ export const messageChangeRoutes = [
     const content = params.content === undefined ? null : readEdit(call, params.content);
     if (content !== null && "kind" in content) return content;
     const edit = {
-      content,
       topic: params.topic ?? null,
       channelId: params.stream_id ?? null,
       propagateMode: params.propagate_mode,
@@ -25,7 +28,10 @@ export const messageChangeRoutes = [
       prevContentSha256: params.prev_content_sha256 ?? null,
     } as const;
     const to = { actor: "message", id: params.message_id } as const;
-    return call.realm.dispatcher.ask(command(to, "message.edit", edit, caller.id), call.claim);
+    const ask = (shown: typeof content) =>
+      call.realm.dispatcher.ask(command(to, "message.edit", { ...edit, content: shown }, caller.id), call.claim);
+    if (content === null) return ask(null);
+    return codeHighlighter.whenShown(content.parsed, writerOf(call), (parsed) => ask({ ...content, parsed }));
   }),
 
   bind(deleteMessage, (call) => {
@@ -33,21 +39,41 @@ export const messageChangeRoutes = [
     return call.realm.dispatcher.ask(command(to, "message.delete", {}, callerOf(call).id), call.claim);
   }),
 
-  bind(getMessageHistory, (call) => {
-    const { view } = call.realm;
-    if (realmSetting(view, "message_edit_history_visibility_policy") === "none") {
-      return refuse.badRequest("Message edit history is disabled in this organization");
-    }
-    const message = view.row("messages", call.params.message_id);
-    const conversation = message === undefined ? undefined : view.row("conversations", message.conversationId);
-    if (message === undefined || conversation === undefined || !canReadMessage(view, callerOf(call), message)) {
-      return refuse.invalidMessage();
-    }
-    const hidden = hiddenOrigins(view, callerOf(call), message);
-    const history = messageHistory(view, message, conversation, call.params.allow_empty_topic_name, hidden);
-    return ok({ message_history: history });
+  bind(getMessageHistory, async (call) => {
+    const history = historyOf(call, callerOf(call));
+    if ("kind" in history) return history;
+    const compared = await withDiffs(history);
+    // Others had their turn meanwhile: what may not be read any more is not told (S1).
+    const now = historyOf(call, callerNow(call));
+    return "kind" in now ? now : ok({ message_history: compared });
   }),
 ];
+
+function historyOf(call: Call<ParamsOf<typeof getMessageHistory>>, reader: UserRecord): MessageSnapshot[] | Refusal {
+  const { view } = call.realm;
+  if (realmSetting(view, "message_edit_history_visibility_policy") === "none") {
+    return refuse.badRequest("Message edit history is disabled in this organization");
+  }
+  const message = view.row("messages", call.params.message_id);
+  const conversation = message === undefined ? undefined : view.row("conversations", message.conversationId);
+  if (message === undefined || conversation === undefined || !canReadMessage(view, reader, message)) {
+    return refuse.invalidMessage();
+  }
+  const hidden = hiddenOrigins(view, reader, message);
+  return messageHistory(view, message, conversation, call.params.allow_empty_topic_name, hidden);
+}
+
+/** One comparison holds the loop for some milliseconds, so each has a pass of its own. */
+async function withDiffs(history: readonly MessageSnapshot[]): Promise<MessageSnapshot[]> {
+  const compared: MessageSnapshot[] = [];
+  for (const snapshot of history) {
+    const { prev_rendered_content: before, rendered_content: after } = snapshot;
+    const diff = before === undefined ? null : contentDiff(before, after);
+    compared.push(diff === null ? snapshot : { ...snapshot, content_html_diff: diff });
+    if (diff !== null) await new Promise<void>((resume) => setImmediate(resume));
+  }
+  return compared;
+}
 
 /** What is blank says that there was something (public API: "(deleted)"). */
 function readEdit(call: Call, raw: string) {

@@ -4,21 +4,25 @@ import { type Refusal, refuse } from "../../../schemas/errors.ts";
 import { limits } from "../../../schemas/limits.ts";
 import { checkMessagesMatchNarrow, getMessage, getMessages, getStreamTopics } from "../../../schemas/messages.ts";
 import type { MessageRecord, UserRecord } from "../../../schemas/records.ts";
+import { extraTypeFor } from "../../domain/emoji/extra-type.ts";
 import { lookUp } from "../../domain/look-up.ts";
 import { type Narrowed, readNarrow, termsOf } from "../../domain/narrow.ts";
 import { canAccessAllUsers, canReadMessage, hasContentAccess } from "../../domain/permissions.ts";
 import { ReadState } from "../../domain/read-state.ts";
 import { isForSpectators, isSpectator, spectator } from "../../domain/spectator.ts";
+import { ShownTexts } from "../../domain/unknown-people.ts";
 import type { View } from "../../domain/view.ts";
 import { channelTopics } from "../../queries/channel-topics.ts";
 import { messageJson, rawContentJson } from "../../queries/encoded-messages.ts";
 import { firstUnread } from "../../queries/first-unread.ts";
 import { firstMessageSince } from "../../queries/message-anchors.ts";
-import { type Fetched, type FetchRange, fetchMessages, MessageWalk } from "../../queries/message-fetch.ts";
-import { matchFields, messageForReader } from "../../queries/message-views.ts";
+import { type Begin, type Fetched, type FetchRange, fetchMessages, MessageWalk } from "../../queries/message-fetch.ts";
+import { messageForReader } from "../../queries/message-views.ts";
 import type { MessageOptions } from "../../queries/messages.ts";
+import { SearchMarks } from "../../queries/search-marks.ts";
 import { checkSpectator } from "../../queries/users.ts";
 import { bind, type Call, callerNow, callerOf, type Handled } from "../../runtime/calls.ts";
+import { encodedList } from "../../runtime/encoded-list.ts";
 import { ok } from "../../runtime/entry.ts";
 
 type FetchParams = ParamsOf<typeof getMessages>;
@@ -37,6 +41,7 @@ export const messageFetchRoutes = [
       applyMarkdown: params.apply_markdown,
       clientGravatar: params.client_gravatar,
       allowEmptyTopicName: params.allow_empty_topic_name,
+      extraEmojiType: extraTypeFor(call.client),
     });
     const isAbandoned = watchOf(call);
     if (params.message_ids !== undefined) {
@@ -61,6 +66,7 @@ export const messageFetchRoutes = [
     const options = {
       applyMarkdown: call.params.apply_markdown,
       allowEmptyTopicName: call.params.allow_empty_topic_name,
+      extraEmojiType: extraTypeFor(call.client),
       clientGravatar: true,
     };
     if (mayKnowEverybody(view, reader)) {
@@ -83,11 +89,14 @@ export const messageFetchRoutes = [
     const walk = new MessageWalk(view, reader, { ...narrowed, includesHistory: false }, watchOf(call));
     const matching = await walk.these([...new Set(ids)]);
     if (matching === null) return tooLong();
-    const entries = matching.map((message) => [
-      String(message.id),
-      matchFields(view, callerNow(call), message, narrowed.search, false),
-    ]);
-    return ok({ messages: Object.fromEntries(entries) });
+    const { search } = narrowed;
+    const marks = new SearchMarks({ view, search, allowsEmptyTopic: false, reader });
+    const texts = new ShownTexts(view, reader);
+    const parts = await walk.shown(matching, () => (message) => {
+      const part = `"${message.id}":${JSON.stringify(texts.conceal(marks.of(message)))}`;
+      return { value: part, characters: part.length + marks.costOf(message) };
+    });
+    return parts === null ? abandoned() : encodedList(parts, { start: '"messages":{', end: "}" });
   }),
 
   bind(getStreamTopics, async (call) => {
@@ -121,36 +130,64 @@ function watchOf(call: Call): () => boolean {
 }
 
 /** The answer with these messages and the other fields. */
-type Show = (messages: readonly MessageRecord[], others: Readonly<Record<string, unknown>>) => Handled;
+type Show = (
+  walk: MessageWalk,
+  messages: readonly MessageRecord[],
+  others: Readonly<Record<string, unknown>>,
+) => Promise<Handled>;
 
-/** Where something is searched for, each message says where it was found. Shown to the reader as they are when it was found. */
+/** Where something is searched for, each message says where it was found. Shown to the reader as they are when the answer is given. */
 function shower(call: Call, { search }: Narrowed, options: MessageOptions): Show {
   const { view } = call.realm;
-  return (messages, others) => {
-    const reader = readerOf(call);
-    if ("kind" in reader) return reader;
-    if (search === null && mayKnowEverybody(view, reader)) {
-      const state = new ReadState(view, reader.id);
-      const shown = messages.flatMap((message) => messageJson(view, reader, message, options, state) ?? []);
-      return encoded(`"messages":[${shown.join(",")}],${JSON.stringify(others).slice(1, -1)}`);
-    }
-    const shown = messages.flatMap((message) => {
-      const body = messageForReader(view, reader, message, options);
-      if (body === undefined) return [];
-      const match = search === null ? {} : matchFields(view, reader, message, search, options.allowEmptyTopicName);
-      return [{ ...body, ...match }];
-    });
-    return ok({ messages: shown, ...others });
+  const allowsEmptyTopic = options.allowEmptyTopicName;
+  const reader = call.caller ?? spectator;
+  const marks = search === null ? null : new SearchMarks({ view, search, allowsEmptyTopic, reader });
+  const texts = new ShownTexts(view, reader);
+  const begin: Begin<string | Buffer> = (now, isLong) => {
+    const json = mayKnowEverybody(view, now) ? shared(view, now, options) : redacted(view, now, options, texts);
+    return (message) => {
+      let body = json(message);
+      if (body === undefined) return undefined;
+      if (marks !== null) body = `${body.slice(0, -1)},${JSON.stringify(texts.conceal(marks.of(message))).slice(1)}`;
+      const characters = body.length + (marks?.costOf(message) ?? 0);
+      return { value: isLong ? Buffer.from(body) : body, characters };
+    };
+  };
+  return async (walk, found, others) => {
+    const parts = await walk.shown(found, begin);
+    const now = readerOf(call);
+    if ("kind" in now) return now;
+    const end = `],${JSON.stringify(others).slice(1, -1)}`;
+    return parts === null ? abandoned() : encodedList(parts, { start: '"messages":[', end });
   };
 }
 
-/** What is shown to others is looked through on its way out (domain/unknown-people.ts), and for that must not be encoded yet. */
+type JsonOf = (message: MessageRecord) => string | undefined;
+
+function shared(view: View, reader: UserRecord, options: MessageOptions): JsonOf {
+  const state = new ReadState(view, reader.id);
+  return (message) => messageJson(view, reader, message, options, state);
+}
+
+function redacted(view: View, reader: UserRecord, options: MessageOptions, texts: ShownTexts): JsonOf {
+  return (message) => {
+    const body = messageForReader(view, reader, message, options);
+    return body === undefined ? undefined : JSON.stringify(texts.conceal(body));
+  };
+}
+
+/** What is shown to others is looked through (domain/unknown-people.ts), and for that must not be encoded yet. */
 function mayKnowEverybody(view: View, reader: UserRecord): boolean {
   return !isSpectator(reader) && canAccessAllUsers(view, reader);
 }
 
 function encoded(fields: string): Handled {
   return { kind: "encoded", fields };
+}
+
+/** Nobody hears it. */
+function abandoned(): Refusal {
+  return refuse.badRequest("The client closed the connection");
 }
 
 /** Larger than any id; what `newest` stands for (behaviour 5.4). */
@@ -166,7 +203,7 @@ async function fetchRange(
   if ("kind" in asked) return asked;
   const anchor = await idOf(asked.anchor);
   const fetched: Fetched = await fetchMessages(walk, { ...asked, anchor });
-  return show(fetched.messages, {
+  return show(walk, fetched.messages, {
     anchor,
     found_anchor: fetched.foundAnchor,
     found_oldest: anchor === 0 || fetched.foundOldest,
@@ -184,7 +221,12 @@ async function fetchByIds(walk: MessageWalk, params: FetchParams, show: Show): P
   if (ids.length > limits.messages_per_fetch_max) return tooMany();
   const messages = await walk.these(ids);
   if (messages === null) return tooLong();
-  return show(messages, { found_anchor: false, found_oldest: false, found_newest: false, history_limited: false });
+  return show(walk, messages, {
+    found_anchor: false,
+    found_oldest: false,
+    found_newest: false,
+    history_limited: false,
+  });
 }
 
 function tooMany(): Refusal {

@@ -128,8 +128,11 @@ async function updateInNarrow(call: Call<NarrowParams>): Promise<Handled> {
   const anchor = await anchorOf(params.anchor, () => firstUnread(view, reader, narrowed, () => isAbandoned));
   if (typeof anchor !== "number") return anchor;
   const range = { anchor, before, after, includesAnchor: params.include_anchor };
-  const fetched = await fetchMessages(new MessageWalk(view, reader, narrowed, () => isAbandoned), range);
-  const messageIds = fetched.messages.map(({ id }) => id);
+  const walk = new MessageWalk(view, reader, narrowed, () => isAbandoned);
+  const fetched = await fetchMessages(walk, range);
+  const messageIds = await walk.shown(fetched.messages, () => ({ id }) => ({ value: id, characters: 0 }));
+  // The look-up ended early: a part of the range must not be flagged.
+  if (isAbandoned || messageIds === null) return refuse.badRequest("The client closed the connection");
   return update(call, {
     ...change,
     messageIds,

@@ -12,6 +12,7 @@ import type { View } from "../../domain/view.ts";
 import { bind, callerOf } from "../../runtime/calls.ts";
 import { ok } from "../../runtime/entry.ts";
 import { isReadingClient } from "../client-name.ts";
+import { codeHighlighter, writerOf } from "../code-highlighter.ts";
 
 type SendParams = ParamsOf<typeof sendMessage>;
 
@@ -27,22 +28,24 @@ export const messageRoutes = [
       ? channelAddress(realm.view, sender, params.to, params.topic)
       : directAddress(realm.view, sender, params.to);
     if ("kind" in to) return to;
-    const parsed = parseMessage(realm.view, sender, content, call.siteUrl);
-    return realm.dispatcher.ask(
-      command(
-        to,
-        "message.post",
-        {
-          content,
-          parsed,
-          client: call.client,
-          queueId: params.queue_id ?? null,
-          localId: params.local_id ?? null,
-          isReadBySender: params.read_by_sender ?? isReadingClient(call.client),
-        },
-        sender.id,
+    const written = parseMessage(realm.view, sender, content, call.siteUrl);
+    return codeHighlighter.whenShown(written, writerOf(call), (parsed) =>
+      realm.dispatcher.ask(
+        command(
+          to,
+          "message.post",
+          {
+            content,
+            parsed,
+            client: call.client,
+            queueId: params.queue_id ?? null,
+            localId: params.local_id ?? null,
+            isReadBySender: params.read_by_sender ?? isReadingClient(call.client),
+          },
+          sender.id,
+        ),
+        call.claim,
       ),
-      call.claim,
     );
   }),
 
@@ -51,8 +54,10 @@ export const messageRoutes = [
     const caller = callerOf(call);
     const content = readContent(call.params.content);
     if (typeof content !== "string") return content;
-    const parsed = parseMessage(view, caller, content, call.siteUrl);
-    return ok({ rendered: resolveContent(parsed, mentionResolver(view, caller)).html });
+    const written = parseMessage(view, caller, content, call.siteUrl);
+    return codeHighlighter.whenShown(written, writerOf(call), (parsed) =>
+      ok({ rendered: resolveContent(parsed, mentionResolver(view, caller)).html }),
+    );
   }),
 ];
 

@@ -15,6 +15,7 @@ import type { SettingValues } from "../../domain/settings.ts";
 import { checkFullName, codePoints } from "../../domain/text.ts";
 import { canonicalTimezone } from "../../domain/timezones.ts";
 import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts";
+import type { Realm } from "../../runtime/realm.ts";
 import { startEmailChange } from "../email-change.ts";
 import type { Passwords } from "../passwords.ts";
 import { personName, type RateLimits } from "../rate-limits.ts";
@@ -24,6 +25,8 @@ type SettingsCall = Call<ParamsOf<typeof updateSettings>>;
 export interface SettingsRouteTools {
   readonly passwords: Passwords;
   readonly rates: RateLimits;
+  /** Where the link in the mail to a new address leads. */
+  readonly siteOf: (realm: Realm) => string;
 }
 
 export function settingsRoutes(tools: SettingsRouteTools) {
@@ -56,7 +59,7 @@ async function updateOwn(call: SettingsCall, tools: SettingsRouteTools): Promise
   const badName = fullName === null ? null : checkFullName(fullName, limits.full_name_code_points_max);
   if (password?.formerHash !== null && badName !== null) return badName;
   if (password?.formerHash !== null && params.email !== undefined) {
-    const handled = await startEmailChange(call, params.email);
+    const handled = await startEmailChange(call, params.email, tools.siteOf(call.realm));
     if (handled.kind === "refused") return handled;
   }
   const caller = callerOf(call);

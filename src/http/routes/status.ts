@@ -1,6 +1,7 @@
 /** Status (spec 4.11, 4.12; public API: get-user-status). */
 import { command, type StatusChange } from "../../../actors/commands.ts";
 import { getUserStatus, updateStatus, updateStatusForUser } from "../../../schemas/status.ts";
+import { extraTypeFor } from "../../domain/emoji/extra-type.ts";
 import { readStatus } from "../../queries/status.ts";
 import { bind, type Call, callerOf, type Handled } from "../../runtime/calls.ts";
 
@@ -14,7 +15,9 @@ export const statusRoutes = [
     return ask(call, call.params.user_id, { ...partsOf(call.params), away: null, isOwn: false });
   }),
 
-  bind(getUserStatus, (call) => readStatus(call.realm.view, callerOf(call), call.params.user_id)),
+  bind(getUserStatus, (call) => {
+    return readStatus(call.realm.view, callerOf(call), call.params.user_id, extraTypeFor(call.client));
+  }),
 ];
 
 interface StatusParams {

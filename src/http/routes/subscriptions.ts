@@ -7,6 +7,7 @@ import {
   getSubscribers,
   getSubscriptionStatus,
   getSubscriptions,
+  getUserChannels,
   subscribe,
   subscriptionNotificationNames,
   unsubscribe,
@@ -91,6 +92,18 @@ export function subscriptionRoutes(options: ChannelRouteOptions) {
       return channelId === null
         ? refuse.invalidChannelId()
         : ok({ subscribers: subscriberIds(call.realm.view, channelId) });
+    }),
+
+    bind(getUserChannels, (call) => {
+      const { view } = call.realm;
+      const caller = callerOf(call);
+      const user = view.users.get(call.params.user_id);
+      if (user === undefined || !canAccessUser(view, caller, user)) return refuse.noSuchUser();
+      const known = [...view.subscriptions.ofUser(user.id)].filter(({ isActive, channelId }) => {
+        const channel = view.channels.get(channelId);
+        return isActive && channel !== undefined && !channel.isArchived && hasMetadataAccess(view, caller, channel);
+      });
+      return ok({ subscribed_channel_ids: known.map(({ channelId }) => channelId).sort((a, b) => a - b) });
     }),
 
     bind(getSubscriptionStatus, (call) => {

@@ -55,7 +55,11 @@ export class Courier {
     const attempts = mail.attempts + 1;
     const isLast = isPermanent || attempts >= limits.mail_attempts_max;
     const fields = { realm: this.#origin.id, mail: mail.id, template: mail.template, attempts, reason };
-    if (isLast) this.#office.log.error(fields, "a mail could not be delivered: it is a dead letter now");
+    if (isLast)
+      this.#office.log.error(
+        fields,
+        'a mail could not be delivered: it is a dead letter now, see "cli dead-letters list"',
+      );
     else this.#office.log.warn(fields, "a mail was not taken: it is tried again");
     dispatcher.tell(command(to, "mail.failed", { isPermanent, reason }, null));
   }

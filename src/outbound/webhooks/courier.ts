@@ -5,12 +5,15 @@
 import { command } from "../../../actors/commands.ts";
 import { limits } from "../../../schemas/limits.ts";
 import type { WebhookDeliveryRecord } from "../../../schemas/records.ts";
+import { webhookFailures } from "../../../schemas/webhooks.ts";
 import type { Realm } from "../../runtime/realm.ts";
 import { Lane } from "../lane.ts";
 import type { WebhookDispatch, WebhookOutcome } from "./dispatch.ts";
 
 /** What it wants of what all couriers share: a request and its outcome, and the log. */
 type Dispatch = Pick<WebhookDispatch, "deliver" | "log">;
+
+const deadLine = 'an outgoing webhook could not be delivered: it is a dead letter now, see "cli dead-letters list"';
 
 export class WebhookCourier {
   readonly #realm: Realm;
@@ -86,7 +89,9 @@ export class WebhookCourier {
     const { failure, status } = outcome;
     const attempts = row.attempts + 1;
     const fields = { realm: this.#realmId, bot: botId, message: row.messageId, attempts, failure, status };
-    this.#dispatch.log.info(fields, "an outgoing webhook failed");
+    const isLast = attempts >= limits.webhook_attempts_max || webhookFailures[failure]?.isRetried === false;
+    if (isLast) this.#dispatch.log.warn(fields, deadLine);
+    else this.#dispatch.log.info(fields, "an outgoing webhook failed: it is tried again");
     dispatcher.tell(command(to, "webhook.failed", { failure, status }, null));
   }
 }

@@ -18,6 +18,7 @@ type View = Realm["view"];
 /** What it wants of a logger. */
 export interface WebhookLog {
   info(fields: Readonly<Record<string, unknown>>, message: string): void;
+  warn(fields: Readonly<Record<string, unknown>>, message: string): void;
 }
 
 export interface WebhookDispatchOptions {

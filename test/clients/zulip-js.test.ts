@@ -2,15 +2,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import t from "tap";
-import { type Event, hubOf, until } from "../support/realtime.ts";
-import { startTestServer, type TestServer } from "../support/server.ts";
+import { type Event, isPolledBy, until } from "../support/realtime.ts";
+import { startTestServer } from "../support/server.ts";
 
 interface Line {
   readonly what: string;
   readonly value: Event;
 }
 
-const program = new URL("../support/zulip-js-client.mjs", import.meta.url).pathname;
+const program = new URL("zulip-js-client.mjs", import.meta.url).pathname;
 
 /** The program's lines, waited for by what they are. */
 class Program {
@@ -57,13 +57,7 @@ class Program {
   }
 }
 
-/** Whether the package's event loop waits at the server for events of the person. */
-function isFollowed(server: TestServer, userId: number): boolean {
-  const { view } = server.running.host.realmOf("");
-  return [...view.queuesOf(userId)].some((id) => hubOf(server).queue(id)?.reader.kind === "poll");
-}
-
-t.test("[issue 2, real client] zulip-js signs in, subscribes, sends and receives by its event loop", async (t) => {
+t.test("[OpenAPI] zulip-js signs in, subscribes, sends and receives by its event loop", async (t) => {
   const password = "a password of the owner";
   const server = await startTestServer(t, { environment: { OWNER_PASSWORD: password } });
   const { owner } = server;
@@ -91,7 +85,7 @@ t.test("[issue 2, real client] zulip-js signs in, subscribes, sends and receives
   t.match(await child.answer("other profile"), { result: "success", user_id: owner.userId });
   t.match(await child.answer("typed"), { result: "success" });
 
-  await until(() => isFollowed(server, owner.userId));
+  await until(() => isPolledBy(server, owner.userId));
   const ids = [];
   await friend.post("/users/me/subscriptions", { subscriptions: [{ name: "by zulip-js" }] });
   for (const content of ["one", "two"]) ids.push(await friend.say("by zulip-js", "hello", content));

@@ -1,0 +1,57 @@
+/** Submessages of a message: polls and to-do lists (public API: /submessage). One row each, bounded per message. */
+import { refuse } from "../../schemas/errors.ts";
+import { parseJson } from "../../schemas/json.ts";
+import { limits } from "../../schemas/limits.ts";
+import { hasTrait, messageTraits } from "../../schemas/message-traits.ts";
+import type { SubmessageRecord, WidgetRecord } from "../../schemas/records.ts";
+import { findChangeable } from "../../src/domain/message-rules.ts";
+import type { View } from "../../src/domain/view.ts";
+import { stepFault } from "../../src/domain/widgets.ts";
+import type { Address, Command } from "../commands.ts";
+import { callerOf, done, type Outcome } from "../decide.ts";
+import { effects } from "../effects.ts";
+import { policiesAfterReaction } from "./automatic-policies.ts";
+import { messageRows } from "./content.ts";
+import type { TopicContext } from "./machine.ts";
+import { placeOf } from "./message-deletion.ts";
+import { submessageRows } from "./submessage-rows.ts";
+import { changeAudience } from "./update-events.ts";
+
+export function addSubmessage(
+  context: TopicContext,
+  asked: Command<"submessage.add">,
+  view: View,
+): Outcome<TopicContext> {
+  const caller = callerOf(asked, view);
+  if (caller === null) return refuse.noSuchUser();
+  const { id: messageId } = asked.to as Extract<Address, { actor: "message" }>;
+  const found = findChangeable(view, caller, messageId, placeOf(context));
+  if ("kind" in found) return found;
+  const { message, channel } = found;
+  const isAuthor = message.senderId === caller.id;
+  const widget = view.row("widgets", message.id);
+  if (widget === undefined && !isAuthor) return refuse.badRequest("You cannot attach a submessage to this message.");
+  const { msgType, content } = asked.params;
+  const data = parseJson(content);
+  if (data === undefined) return refuse.badRequest("Invalid json for submessage");
+  const fault = stepFault(widget?.widgetType ?? "", data, isAuthor);
+  if (fault !== null) return refuse.badRequest(fault);
+  if (isFull(widget, content)) return refuse.badRequest("Too many submessages");
+  const row: SubmessageRecord = { senderId: caller.id, msgType, content };
+  const marked = { ...message, traits: message.traits | messageTraits.hasSubmessages };
+  const id = view.counter("submessage") + 1;
+  const body = { msg_type: msgType, message_id: message.id, submessage_id: id, sender_id: caller.id, content };
+  return done({}, [
+    ...submessageRows(view, message.id, widget, row),
+    ...(hasTrait(message.traits, "hasSubmessages") ? [] : messageRows(marked, context.channelId)),
+    effects.emit("submessage", body, changeAudience(view, context, caller.id, message.id)),
+    // To vote is to take part, as on the public server.
+    ...(channel === null ? [] : policiesAfterReaction(view, caller, channel, context.topic)),
+  ]);
+}
+
+function isFull(widget: WidgetRecord | undefined, content: string): boolean {
+  const { count, characters } = widget ?? { count: 0, characters: 0 };
+  const { submessages_per_message_max: countMax, submessage_characters_per_message_max: charactersMax } = limits;
+  return count >= countMax || characters + content.length > charactersMax;
+}

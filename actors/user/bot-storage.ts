@@ -1,0 +1,70 @@
+/** Storage of bots (public API: /bot_storage): texts of one account under keys, bounded in number and in sum. */
+import { refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { BotStorageUseRecord } from "../../schemas/records.ts";
+import { codePoints } from "../../src/domain/text.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { Command } from "../commands.ts";
+import { callerOf, done, type Outcome } from "../decide.ts";
+import { type Effect, effects } from "../effects.ts";
+
+export function setBotStorage(_context: unknown, command: Command<"bot-storage.set">, view: View): Outcome {
+  const user = callerOf(command, view);
+  if (user === null) return refuse.noSuchUser();
+  const before = useOf(view, user.id);
+  let { entries, codePoints: sum } = before;
+  const writes: Effect[] = [];
+  for (const { hash, key, value } of command.params.entries) {
+    const former = view.row("botStorage", [user.id, hash]);
+    if (former?.value === value) continue;
+    if (former === undefined) entries++;
+    sum += sizeOf({ key, value }) - (former === undefined ? 0 : sizeOf(former));
+    writes.push(effects.put("botStorage", [user.id, hash], { key, value }));
+  }
+  const { bot_storage_code_points_max: sumMax, bot_storage_entries_max: entriesMax } = limits;
+  // An entry that shrinks is accepted even where an older quota left more than there is room for now.
+  if (sum > sumMax && sum > before.codePoints) {
+    const excess = sum - sumMax;
+    return refuse.badRequest(
+      `Request exceeds storage limit by ${excess} characters. The limit is ${sumMax} characters.`,
+    );
+  }
+  if (entries > entriesMax && entries > before.entries) {
+    return refuse.badRequest(`Request exceeds storage limit of ${entriesMax} keys.`);
+  }
+  if (writes.length === 0) return done({}, []);
+  return done({}, [...writes, effects.put("botStorageUse", user.id, { entries, codePoints: sum })]);
+}
+
+/** All keys must exist, else nothing is removed. */
+export function removeBotStorage(_context: unknown, command: Command<"bot-storage.remove">, view: View): Outcome {
+  const user = callerOf(command, view);
+  if (user === null) return refuse.noSuchUser();
+  const { hashes } = command.params;
+  const use = useOf(view, user.id);
+  const keys =
+    hashes === null
+      ? view.keys("botStorage", { start: [user.id], end: [user.id + 1], limit: use.entries })
+      : [...new Set(hashes)].map((hash) => [user.id, hash] as const);
+  let { entries, codePoints: sum } = use;
+  for (const key of keys) {
+    const row = view.row("botStorage", key);
+    if (row === undefined) return refuse.badRequest("Key does not exist.");
+    entries--;
+    sum -= sizeOf(row);
+  }
+  if (keys.length === 0) return done({}, []);
+  const removed = keys.map((key) => effects.remove("botStorage", key));
+  const rest = { entries, codePoints: sum };
+  const changedUse =
+    entries === 0 ? effects.remove("botStorageUse", user.id) : effects.put("botStorageUse", user.id, rest);
+  return done({}, [...removed, changedUse]);
+}
+
+function useOf(view: View, userId: number): BotStorageUseRecord {
+  return view.row("botStorageUse", userId) ?? { entries: 0, codePoints: 0 };
+}
+
+function sizeOf({ key, value }: { readonly key: string; readonly value: string }): number {
+  return codePoints(key) + codePoints(value);
+}

@@ -1,0 +1,53 @@
+/** A person's devices that want notifications (public API). The oldest makes room for a new one: nobody signs off a lost phone. */
+import { refuse } from "../../schemas/errors.ts";
+import { limits } from "../../schemas/limits.ts";
+import type { View } from "../../src/domain/view.ts";
+import type { Command } from "../commands.ts";
+import { callerOf, done, type Outcome } from "../decide.ts";
+import { effects } from "../effects.ts";
+
+export function addPushToken(_context: unknown, command: Command<"push-token.add">, view: View): Outcome {
+  const user = callerOf(command, view);
+  if (user === null) return refuse.noSuchUser();
+  const { name, kind, token, appId } = command.params;
+  const known = view.row("pushTokens", [user.id, name]);
+  if (known !== undefined && known.appId === appId) return done({}, []);
+  const others = view
+    .rows("pushTokens", { start: [user.id], end: [user.id + 1], limit: limits.push_tokens_per_user_max })
+    .filter(({ key }) => key[1] !== name)
+    .sort((a, b) => a.row.addedAt - b.row.addedAt);
+  const surplus = others.slice(0, Math.max(0, others.length + 1 - limits.push_tokens_per_user_max));
+  return done({}, [
+    ...surplus.map(({ key }) => effects.remove("pushTokens", key)),
+    effects.put("pushTokens", [user.id, name], { kind, token, appId, addedAt: view.now }),
+  ]);
+}
+
+export function removePushToken(_context: unknown, command: Command<"push-token.remove">, view: View): Outcome {
+  const user = callerOf(command, view);
+  if (user === null) return refuse.noSuchUser();
+  const key = [user.id, command.params.name] as const;
+  if (view.row("pushTokens", key) === undefined) return refuse.badRequest("Token does not exist");
+  return done({}, [effects.remove("pushTokens", key)]);
+}
+
+export function registerDevice(_context: unknown, command: Command<"device.register">, view: View): Outcome {
+  const user = callerOf(command, view);
+  if (user === null) return refuse.noSuchUser();
+  const id = view.counter("device") + 1;
+  const known = view.keys("devices", { start: [user.id], end: [user.id + 1], limit: limits.devices_per_user_max });
+  const surplus = known.slice(0, Math.max(0, known.length + 1 - limits.devices_per_user_max));
+  return done({ device_id: id }, [
+    effects.count("device", id),
+    ...surplus.map((key) => effects.remove("devices", key)),
+    effects.put("devices", [user.id, id], { registeredAt: view.now }),
+  ]);
+}
+
+export function removeDevice(_context: unknown, command: Command<"device.remove">, view: View): Outcome {
+  const user = callerOf(command, view);
+  if (user === null) return refuse.noSuchUser();
+  const key = [user.id, command.params.id] as const;
+  if (view.row("devices", key) === undefined) return refuse.badRequest("Device does not exist");
+  return done({}, [effects.remove("devices", key)]);
+}

@@ -1,0 +1,24 @@
+/** What clients load before they show an emoji picker: all Unicode emoji with their names, as one JSON file (OpenAPI, server_emoji_data_url). */
+import { createHash } from "node:crypto";
+import { emojiByCode, emojiCodes } from "./emoji-table.ts";
+
+export interface EmojiData {
+  /** Where the file is served. It holds a hash of the content, so a client may keep the file for as long as it likes. */
+  readonly path: string;
+  readonly body: Buffer;
+}
+
+let data: EmojiData | null = null;
+
+/** Built on first use, once. */
+export function emojiData(): EmojiData {
+  data ??= build();
+  return data;
+}
+
+function build(): EmojiData {
+  const names = [...emojiCodes()].map((code) => [code, emojiByCode(code)?.names ?? []] as const);
+  const body = Buffer.from(JSON.stringify({ code_to_names: Object.fromEntries(names) }));
+  const hash = createHash("sha256").update(body).digest("hex").slice(0, 16);
+  return { path: `/static/generated/emoji/emoji_api.${hash}.json`, body };
+}

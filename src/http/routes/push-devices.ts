@@ -1,0 +1,87 @@
+/** Devices that want notifications (public API). Nothing is sent to them: there is no push service, and who asks is told so. */
+import { createHash } from "node:crypto";
+import { command } from "../../../actors/commands.ts";
+import { type Refusal, refuse } from "../../../schemas/errors.ts";
+import { limits } from "../../../schemas/limits.ts";
+import {
+  addApnsToken,
+  addFcmToken,
+  registerClientDevice,
+  registerPushDevice,
+  removeApnsToken,
+  removeClientDevice,
+  removeFcmToken,
+  testEncryptedNotification,
+  testNotification,
+} from "../../../schemas/push-devices.ts";
+import type { PushKind } from "../../../schemas/records.ts";
+import { bind, type Call, callerOf } from "../../runtime/calls.ts";
+import { ok } from "../../runtime/entry.ts";
+
+export const pushDeviceRoutes = [
+  bind(addApnsToken, (call) => add(call, "apns", call.params.appid)),
+  bind(removeApnsToken, (call) => remove(call, "apns")),
+  bind(addFcmToken, (call) => add(call, "fcm", null)),
+  bind(removeFcmToken, (call) => remove(call, "fcm")),
+
+  bind(testNotification, (call) => {
+    const { view } = call.realm;
+    const { id } = callerOf(call);
+    const { token } = call.params;
+    if (token === undefined) {
+      const hasDevices = view.keys("pushTokens", { start: [id], end: [id + 1], limit: 1 }).length > 0;
+      return hasDevices ? refuse.pushNotConfigured() : ok({});
+    }
+    const isKnown = kinds.some((kind) => view.row("pushTokens", [id, nameOf(kind, token)]) !== undefined);
+    return isKnown ? refuse.pushNotConfigured() : refuse.pushTokenUnknown();
+  }),
+
+  // None can be registered.
+  bind(testEncryptedNotification, () => refuse.noActivePushDevice()),
+  bind(registerPushDevice, () => refuse.pushNotConfigured()),
+
+  bind(registerClientDevice, (call) =>
+    call.realm.dispatcher.ask(command(self(call), "device.register", {}, callerOf(call).id), call.claim),
+  ),
+
+  bind(removeClientDevice, (call) => {
+    const params = { id: call.params.device_id };
+    return call.realm.dispatcher.ask(command(self(call), "device.remove", params, callerOf(call).id), call.claim);
+  }),
+];
+
+const kinds: readonly PushKind[] = ["apns", "fcm"];
+
+type TokenCall = Call<{ readonly token: string }>;
+
+function add(call: TokenCall, kind: PushKind, appId: string | null) {
+  const { token } = call.params;
+  const refused = refuseToken(kind, token);
+  if (refused !== null) return refused;
+  const params = { name: nameOf(kind, token), kind, token, appId };
+  return call.realm.dispatcher.ask(command(self(call), "push-token.add", params, callerOf(call).id), call.claim);
+}
+
+function remove(call: TokenCall, kind: PushKind) {
+  const { token } = call.params;
+  const refused = refuseToken(kind, token);
+  if (refused !== null) return refused;
+  const params = { name: nameOf(kind, token) };
+  return call.realm.dispatcher.ask(command(self(call), "push-token.remove", params, callerOf(call).id), call.claim);
+}
+
+function self(call: Call) {
+  return { actor: "user", id: callerOf(call).id } as const;
+}
+
+function refuseToken(kind: PushKind, token: string): Refusal | null {
+  if (token === "" || token.length > limits.push_token_characters_max) {
+    return refuse.badRequest("Empty or invalid length token");
+  }
+  const isBase64 = token.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(token);
+  return kind === "apns" && !isBase64 ? refuse.badRequest("Invalid APNS token") : null;
+}
+
+function nameOf(kind: PushKind, token: string): string {
+  return `${kind}:${createHash("sha256").update(token).digest("base64url")}`;
+}

@@ -1,0 +1,38 @@
+/**
+ * Looks now and then whether the data folder is still this process's own: another process may have taken it over, or somebody may have
+ * removed or replaced it. Writes find that out by themselves (fence.ts); this is for a server that only reads.
+ */
+import { limits } from "../../schemas/limits.ts";
+import type { Clock } from "./clock.ts";
+
+export interface Owned {
+  /** @throws OwnershipLost */
+  assertOwned(): void;
+}
+
+/** @param lost must not return @returns what ends the watch */
+export function watchData(clock: Clock, owned: () => readonly Owned[], lost: (error: unknown) => never): () => void {
+  let isOver = false;
+  let cancel: () => void = () => undefined;
+
+  const look = (all: readonly Owned[], from: number): void => {
+    if (isOver) return;
+    const to = from + limits.data_folder_checks_per_pass;
+    try {
+      for (const one of all.slice(from, to)) one.assertOwned();
+    } catch (error) {
+      lost(error);
+    }
+    if (to < all.length) clock.soon(() => look(all, to));
+    else wait();
+  };
+  const wait = (): void => {
+    cancel = clock.after(limits.data_folder_check_ms, () => look(owned(), 0));
+  };
+
+  wait();
+  return () => {
+    isOver = true;
+    cancel();
+  };
+}

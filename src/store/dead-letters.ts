@@ -1,0 +1,126 @@
+/**
+ * Dead letters: what was given up and may be tried again by an operator. What is shown of one holds no key, no text of a message and
+ * no value of a parameter (S2); an error's own words come from outside, so they are cut and have no control characters.
+ */
+import { limits } from "../../schemas/limits.ts";
+import type { DeadLetterRecord } from "../../schemas/records.ts";
+import type { Environment } from "./environment.ts";
+
+/** One letter as an operator sees it. */
+export interface ShownLetter {
+  readonly id: number;
+  readonly diedAt: string;
+  readonly kind: "mail" | "webhook" | "command";
+  readonly what: string;
+  readonly attempts: number | null;
+  readonly reason: string;
+}
+
+const reasonCharacters_max = 300;
+const letterRows_max = limits.dead_letters_max + limits.dead_letters_pruned_max;
+
+interface StoredCommand {
+  readonly type: string;
+  readonly to: { readonly actor: string } & Readonly<Record<string, unknown>>;
+}
+
+export function shownLetters(environment: Environment): ShownLetter[] {
+  return environment.rows("deadLetters", { limit: letterRows_max }).map(({ row }) => shown(row));
+}
+
+export function shownLetter(environment: Environment, id: number): ShownLetter | null {
+  const letter = environment.get("deadLetters", id);
+  return letter === undefined ? null : shown(letter);
+}
+
+function shown(letter: DeadLetterRecord): ShownLetter {
+  const { sequence: id, diedAt, error, attempts } = letter;
+  return {
+    id,
+    diedAt: new Date(diedAt).toISOString(),
+    kind: kindOf(letter),
+    what: whatOf(letter),
+    attempts: attempts ?? null,
+    reason: plain(error),
+  };
+}
+
+/** Letters from before deliveries were noted: the text says which mail it was. */
+function isUnnotedMail({ command, error }: DeadLetterRecord): boolean {
+  return (command as StoredCommand).type === "mail.failed" && /^mail \d+ \(/.test(error);
+}
+
+function kindOf(letter: DeadLetterRecord): ShownLetter["kind"] {
+  return letter.delivery?.kind ?? (isUnnotedMail(letter) ? "mail" : "command");
+}
+
+function whatOf(letter: DeadLetterRecord): string {
+  const { delivery } = letter;
+  const { type, to } = letter.command as StoredCommand;
+  if (delivery?.kind === "mail") return `mail ${delivery.id} (${delivery.template}) to ${plain(delivery.to)}`;
+  if (delivery?.kind === "webhook") {
+    return `message ${delivery.messageId} for the outgoing webhook of bot ${delivery.botId} (${delivery.trigger})`;
+  }
+  const ids = Object.entries(to).filter(([, value]) => typeof value === "number");
+  return [type, "for", to.actor, ...ids.map(([name, value]) => `${name}=${value}`)].join(" ");
+}
+
+/** On one line, harmless to a terminal. */
+function plain(text: string): string {
+  return text
+    .replace(/\p{Cc}+/gu, " ")
+    .slice(0, reasonCharacters_max)
+    .trim();
+}
+
+/** @returns null when it is done, else why it cannot be */
+export function retryLetter(environment: Environment, id: number, now: number): string | null {
+  const letter = environment.get("deadLetters", id);
+  if (letter === undefined) return "there is no such dead letter";
+  const { delivery } = letter;
+  const mail = delivery?.kind === "mail" ? environment.get("deadMails", delivery.id) : undefined;
+  if (kindOf(letter) === "mail" && mail === undefined) {
+    return "its text was not kept, as it holds a key: let it be asked for again (an invitation: invite again)";
+  }
+  environment.transaction(() => {
+    if (mail !== undefined) environment.put("mails", mail.id, { ...mail, attempts: 0, dueAt: now });
+    else if (delivery?.kind === "webhook") {
+      const { kind: _kind, ...row } = delivery;
+      environment.put("webhookDeliveries", [row.botId, row.id], { ...row, attempts: 0, dueAt: now });
+    } else putIntoMailbox(environment, letter.command);
+    removeLetter(environment, letter);
+  });
+  return null;
+}
+
+/** Behind everything that waits (M7), with a number of its own, which nothing else gets. */
+function putIntoMailbox(environment: Environment, command: unknown): void {
+  const ledger = environment.get("meta", "ledger")?.value as { readonly counters: { readonly sequence: number } };
+  const sequence = ledger.counters.sequence + 1;
+  environment.put("mailbox", sequence, { sequence, command, attempts: 0 });
+  environment.put("meta", "ledger", { value: { ...ledger, counters: { ...ledger.counters, sequence } } });
+}
+
+/** @returns null when it is done, else why it cannot be */
+export function dropLetter(environment: Environment, id: number): string | null {
+  const letter = environment.get("deadLetters", id);
+  if (letter === undefined) return "there is no such dead letter";
+  environment.transaction(() => removeLetter(environment, letter));
+  return null;
+}
+
+function removeLetter(environment: Environment, { sequence, delivery }: DeadLetterRecord): void {
+  environment.remove("deadLetters", sequence);
+  if (delivery?.kind === "mail") environment.remove("deadMails", delivery.id);
+}
+
+export function hasTooManyLetters(environment: Environment): boolean {
+  return environment.count("deadLetters") > limits.dead_letters_max;
+}
+
+/** Removes the oldest. Only inside a transaction. */
+export function pruneLetters(environment: Environment): void {
+  const surplus = environment.count("deadLetters") - limits.dead_letters_max;
+  const limit = Math.min(surplus, limits.dead_letters_pruned_max);
+  for (const { row } of environment.rows("deadLetters", { limit })) removeLetter(environment, row);
+}

@@ -1,0 +1,141 @@
+/**
+ * Opens a data folder for its one owner. A start never deletes or replaces an organization: where the root is lost, it is rebuilt from
+ * what the organizations say of themselves, and where one cannot say it, the start is rejected.
+ */
+import { existsSync, readdirSync, renameSync, rmdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { dataFile, type FileState, fileFaults, stateOfFile } from "./data-file.ts";
+import { openEnvironment } from "./environment.ts";
+import { FolderLock } from "./folder-lock.ts";
+import { flushFolderSync } from "./folders.ts";
+import { realmFolder, realmIdsOnDisk } from "./realm-folders.ts";
+import { type RealmIdentity, readIdentity } from "./realm-identity.ts";
+import { restoringFolder } from "./restore.ts";
+import { type RealmEntry, RootStore } from "./root.ts";
+
+/** The data is not as a start needs it, and only its operator can tell what to do. */
+export class DataFolderDamaged extends Error {
+  override readonly name = "DataFolderDamaged";
+}
+
+/** @throws DataFolderInUse, DataFolderDamaged, StoreTooNew: nothing is changed then */
+export async function openDataFolder(dataDir: string, warn: (message: string) => void): Promise<RootStore> {
+  const lock = FolderLock.take(dataDir);
+  let root: RootStore | null = null;
+  try {
+    finishRestore(dataDir);
+    const state = stateOfFile(rootFile(dataDir));
+    if (state === "whole") root = RootStore.make(dataDir);
+    const plan = await planAdoption(dataDir, root?.realms() ?? [], state);
+    if (root === null) {
+      setAside(dataDir, state, plan.adopted.length > 0);
+      root = RootStore.make(dataDir);
+    }
+    root.lock(lock);
+    for (const entry of plan.adopted) root.putRealm(entry);
+    for (const warning of plan.warnings) warn(warning);
+    return root;
+  } catch (error) {
+    await root?.close();
+    lock.release();
+    throw error;
+  }
+}
+
+function rootFile(dataDir: string): string {
+  return dataFile(join(dataDir, "root"));
+}
+
+/** A restore that was interrupted left a part of the backup: neither an empty folder nor a whole one. The root was moved last. */
+function finishRestore(dataDir: string): void {
+  const folder = restoringFolder(dataDir);
+  if (!existsSync(folder)) return;
+  if (readdirSync(folder).length > 0 || !existsSync(rootFile(dataDir))) {
+    throw new DataFolderDamaged(
+      `A restore into ${dataDir} did not finish. Empty the folder and run the restore again: the backup is unchanged.`,
+    );
+  }
+  rmdirSync(folder);
+}
+
+/** Makes way for a new root. Without organizations the old one was never finished, and nothing was in it. */
+function setAside(dataDir: string, state: FileState, holdsRealms: boolean): void {
+  // An empty file may be one that another process makes at this moment: LMDB fills it.
+  if (state === "missing" || state === "empty") return;
+  const folder = join(dataDir, "root");
+  if (!holdsRealms) {
+    rmSync(folder, { recursive: true, force: true });
+    return;
+  }
+  renameSync(rootFile(dataDir), `${rootFile(dataDir)}.damaged`);
+  rmSync(join(folder, "lock.mdb"), { force: true });
+  flushFolderSync(folder);
+}
+
+interface Plan {
+  readonly adopted: readonly RealmEntry[];
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Organizations on disk that the root does not list: the root or their rows were lost, or a founding ended right before its last step.
+ * @throws DataFolderDamaged when one of them cannot say who it is, and was listed for certain
+ */
+async function planAdoption(dataDir: string, listed: readonly RealmEntry[], root: FileState): Promise<Plan> {
+  const adopted: RealmEntry[] = [];
+  const warnings: string[] = [];
+  const lastListed = listed.at(-1)?.id ?? Number.POSITIVE_INFINITY;
+  for (const id of realmIdsOnDisk(dataDir)) {
+    if (listed.some((entry) => entry.id === id)) continue;
+    const folder = realmFolder(dataDir, id);
+    const identity = await identityOf(folder);
+    if (identity?.id === id) {
+      const other = [...listed, ...adopted].find((entry) => isSameAddress(entry, identity));
+      if (other !== undefined) throw sameAddress(folder, realmFolder(dataDir, other.id));
+      // Whether something is due in it is not known: it is opened at once (M8).
+      adopted.push({ ...identity, dueHint: 0 });
+      warnings.push(`the root did not list ${folder}: its row is made anew`);
+    } else if (id < lastListed) throw cannotSay(folder, rootFile(dataDir), root);
+    else {
+      // Older programs made organizations in place: this may be one that was never finished.
+      warnings.push(`${folder} is left alone: the root does not list it, and it does not say which organization it is`);
+    }
+  }
+  const first = Math.min(...[...listed, ...adopted].map((entry) => entry.id));
+  if (Number.isFinite(first)) requireData(dataDir, first);
+  return { adopted, warnings };
+}
+
+/** @throws DataFolderDamaged when the store of a listed organization is not there: a new one would take its place */
+export function requireData(dataDir: string, id: number): void {
+  const file = dataFile(realmFolder(dataDir, id));
+  const state = stateOfFile(file);
+  if (state === "whole" || state === "short") return;
+  throw new DataFolderDamaged(`${file} ${fileFaults[state]}, and holds an organization. Restore a backup.`);
+}
+
+/** null: it cannot say. */
+async function identityOf(folder: string): Promise<RealmIdentity | null> {
+  if (stateOfFile(dataFile(folder)) !== "whole") return null;
+  const environment = openEnvironment(folder);
+  try {
+    return readIdentity(environment);
+  } finally {
+    await environment.close();
+  }
+}
+
+function isSameAddress(a: RealmIdentity, b: RealmIdentity): boolean {
+  return a.label === b.label || a.hosts.some((host) => b.hosts.includes(host));
+}
+
+function cannotSay(folder: string, root: string, state: FileState): DataFolderDamaged {
+  const why = state === "whole" ? `${root} does not list ${folder}` : `${root} ${fileFaults[state]}`;
+  return new DataFolderDamaged(
+    `${why}, and ${folder} does not say which organization it is. Restore a backup, or put the root back.`,
+  );
+}
+
+function sameAddress(folder: string, other: string): DataFolderDamaged {
+  return new DataFolderDamaged(`${folder} and ${other} have the same label or host. Move one of them away.`);
+}

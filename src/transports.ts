@@ -1,0 +1,104 @@
+/** What listens: HTTP and WebSocket on one uWebSockets.js app, carrying calls to the same operations. */
+import { refuse } from "../schemas/errors.ts";
+import { limits } from "../schemas/limits.ts";
+import type { Config } from "./config.ts";
+import type { FaultLog } from "./fault-log.ts";
+import { authenticate, type Credentials, refuseWriteOnly, verifyKey } from "./http/authentication.ts";
+import { clientName } from "./http/client-name.ts";
+import { Passwords } from "./http/passwords.ts";
+import { createPerformer } from "./http/performer.ts";
+import { countFailedKey, personName, RateLimits } from "./http/rate-limits.ts";
+import { HttpServer, type TlsOptions, type WebApp } from "./http/server.ts";
+import { createOperations } from "./operations.ts";
+import type { Hub } from "./realtime/hub.ts";
+import { SocketServer } from "./realtime/socket-server.ts";
+import { ByteBudget } from "./runtime/byte-budget.ts";
+import type { Clock } from "./runtime/clock.ts";
+import { ignoreForwarded, readForwarded } from "./runtime/forwarded.ts";
+import type { Realm } from "./runtime/realm.ts";
+import type { RealmHost } from "./runtime/realm-host.ts";
+import { UnsentBytes } from "./runtime/unsent-bytes.ts";
+
+export interface TransportTools {
+  readonly app: WebApp;
+  readonly clock: Clock;
+  readonly faults: FaultLog;
+  readonly host: RealmHost;
+  readonly hubOf: (realm: Realm) => Hub;
+  /** When this process began to serve; milliseconds. */
+  readonly startedAt: number;
+  readonly siteOf: (realm: Realm) => string;
+}
+
+export function tlsOf(config: Config): TlsOptions | null {
+  const { tlsKeyFile: keyFile, tlsCertFile: certFile } = config;
+  return keyFile === null || certFile === null ? null : { keyFile, certFile };
+}
+
+/** HTTP and WebSocket on one uWS app, carrying calls to the same operations. */
+export function createTransports(
+  config: Config,
+  { app, clock, faults, host, hubOf, startedAt, siteOf }: TransportTools,
+) {
+  const rates = new RateLimits(config.rates, () => clock.monotonic());
+  const passwords = new Passwords();
+  const { bindings, pages, fileBytesMax } = createOperations(config, { passwords, rates, hubOf, siteOf, startedAt });
+  const reportBug = (error: unknown, what: string) => faults(error, { what }, "a handler threw");
+  const unsent = new UnsentBytes({
+    bytesMax: limits.unsent_bytes_max,
+    shareBytesMax: limits.unsent_bytes_per_person_max,
+    keptMsMin: limits.unsent_kept_ms_min,
+    monotonic: () => clock.monotonic(),
+  });
+  const inFlight = new ByteBudget(limits.requests_in_flight_bytes_max, limits.requests_in_flight_bytes_per_sender_max);
+  const performer = createPerformer({
+    bindings,
+    rates,
+    reportBug,
+    clock,
+    fileBytesMax,
+    unsent,
+  });
+  const isSecure = tlsOf(config) !== null;
+  const realmOf = (name: string) => host.realmOf(name);
+  const forwarded = config.trustsProxy ? readForwarded : ignoreForwarded;
+  const http = new HttpServer({
+    app,
+    performer,
+    pages,
+    realmOf,
+    isSecure,
+    readForwarded: forwarded,
+    viewerOf(realm, header, address) {
+      const credentials = countFailedKey(rates, authenticate(realm.view, header), address);
+      return "caller" in credentials ? credentials.caller : null;
+    },
+    clock,
+    unsent,
+    inFlight,
+    reportBug,
+  });
+  const admit = (credentials: Credentials, address: string) =>
+    refuseWriteOnly(credentials) ?? countFailedKey(rates, credentials, address);
+  const sockets = new SocketServer({
+    realmOf,
+    hubOf,
+    perform: performer.perform,
+    authenticate: (realm, header, address) => admit(authenticate(realm.view, header), address),
+    verifyKey: (realm, { email, key }, address) => admit(verifyKey(realm.view, email, key), address),
+    limitFrame(realm, userId) {
+      const state = rates.take("api", personName(realm.epoch, userId));
+      return state === null || state.retryAfterS === 0 ? null : refuse.rateLimitHit(state.retryAfterS);
+    },
+    clientName,
+    isSecure,
+    readForwarded: forwarded,
+    heartbeatS: config.socketHeartbeatS,
+    clock,
+    unsent,
+    inFlight,
+    reportBug,
+  });
+  sockets.mount(app);
+  return { http, sockets };
+}

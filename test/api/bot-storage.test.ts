@@ -1,0 +1,142 @@
+/** Storage of bots: PUT, GET and DELETE /bot_storage (public API as its bots use it). */
+import { createHash } from "node:crypto";
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import type { Client } from "../support/client.ts";
+import { botOf, outcome, refusal, success } from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import { newcomers, oneOfEachKind } from "../support/peopled-server.ts";
+import { restart } from "../support/restart.ts";
+import { writeMany } from "../support/rows.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const anybody = newcomers(server);
+const missing = refusal("Key does not exist.");
+
+const stored = (storage: Readonly<Record<string, string>>) => success({ storage });
+
+async function storageOf(client: Client) {
+  return outcome(await client.get("/bot_storage"));
+}
+
+t.test("[public API, bot_storage] a bot stores texts, reads some or all, replaces and removes them", async (t) => {
+  const bot = await botOf(server, "keeper", server.owner);
+  t.strictSame(await storageOf(bot), stored({}));
+  t.strictSame(outcome(await bot.put("/bot_storage", { storage: { one: "1", two: "" } })), success());
+  t.strictSame(outcome(await bot.put("/bot_storage", { storage: { one: "uno", three: "3" } })), success());
+  t.strictSame(await storageOf(bot), stored({ one: "uno", two: "", three: "3" }));
+  t.strictSame(
+    outcome(await bot.get("/bot_storage", { keys: ["two", "one", "one"] })),
+    stored({ two: "", one: "uno" }),
+  );
+  t.strictSame(await outcome(await bot.get("/bot_storage", { keys: [] })), stored({ one: "uno", two: "", three: "3" }));
+  t.strictSame(outcome(await bot.get("/bot_storage", { keys: ["one", "none"] })), missing);
+  t.strictSame(outcome(await bot.delete("/bot_storage", { keys: ["one", "none"] })), missing, "all or nothing");
+  t.strictSame(outcome(await bot.delete("/bot_storage", { keys: ["one", "one"] })), success());
+  t.strictSame(await storageOf(bot), stored({ two: "", three: "3" }));
+  t.strictSame(outcome(await bot.delete("/bot_storage")), success(), "without keys, everything");
+  t.strictSame(outcome(await bot.delete("/bot_storage")), success(), "which may be nothing");
+  t.strictSame(await storageOf(bot), stored({}));
+});
+
+t.test("[S1] nobody reads or changes what somebody else stored, and nobody is told of it", async (t) => {
+  const clients = await oneOfEachKind(server);
+  const [first, second] = [await anybody(), await anybody()];
+  const changes = await watchChanges(server.owner);
+  for (const client of clients) {
+    t.strictSame(await storageOf(client), stored({}), `${client.userId}`);
+    await client.put("/bot_storage", { storage: { shared: `of ${client.userId}` } });
+    t.strictSame(await storageOf(client), stored({ shared: `of ${client.userId}` }));
+  }
+  await first.put("/bot_storage", { storage: { key: "x" } });
+  t.strictSame(outcome(await second.delete("/bot_storage", { keys: ["key"] })), missing);
+  t.strictSame(await storageOf(first), stored({ key: "x" }));
+  t.strictSame(
+    (await changes()).filter((event) => (event as { type: string }).type !== "realm_user"),
+    [],
+  );
+});
+
+t.test("[public API, bot_storage] what is no dict of strings, and no list of strings, is refused", async (t) => {
+  const bot = await anybody();
+  const bad: readonly (readonly [unknown, string])[] = [
+    [[], "storage is not a dict"],
+    ["text", "storage is not valid JSON"],
+    [{ key: 1 }, 'storage["key"] is not a string'],
+    [{ key: null }, 'storage["key"] is not a string'],
+  ];
+  for (const [storage, msg] of bad) t.strictSame(outcome(await bot.put("/bot_storage", { storage })), refusal(msg));
+  t.strictSame(outcome(await bot.get("/bot_storage", { keys: "one" })), refusal("keys is not valid JSON"));
+  t.strictSame(outcome(await bot.delete("/bot_storage", { keys: [1] })), refusal("keys[0] is not a string"));
+  t.equal((await bot.put("/bot_storage")).body.code, "REQUEST_VARIABLE_MISSING");
+  t.strictSame(await storageOf(bot), stored({}));
+});
+
+t.test("[S3] keys are text of any kind and length", async (t) => {
+  const bot = await anybody();
+  const keys = ["", "🍎".repeat(3000), "a\u0000b", "constructor", "x'\"%/"];
+  const storage = Object.fromEntries(keys.map((key) => [key, `${key.length}`]));
+  t.equal((await bot.put("/bot_storage", { storage })).status, 200);
+  t.strictSame(await storageOf(bot), stored(storage));
+  t.equal((await bot.send("PUT", "/bot_storage", 'storage={"__proto__":"x"}')).status, 200);
+  const { body } = await bot.get("/bot_storage", { keys: ["__proto__"] });
+  t.ok(Object.hasOwn(body.storage, "__proto__"));
+  t.strictSame(outcome(await bot.delete("/bot_storage", { keys: ["__proto__", ...keys] })), success());
+});
+
+t.test("[S3] bot_storage_code_points_max: keys and values together, at the bound and one over", async (t) => {
+  const bot = await anybody();
+  const sumMax = limits.bot_storage_code_points_max;
+  const part = "x".repeat(sumMax / 5 - 1);
+  for (const key of ["a", "b", "c", "d"]) await bot.put("/bot_storage", { storage: { [key]: part } });
+  const left = sumMax / 5 - 1;
+  const over = refusal(`Request exceeds storage limit by 1 characters. The limit is ${sumMax} characters.`);
+  const before = await storageOf(bot);
+  const wide = (count: number) => "🍎".repeat(1000) + "x".repeat(count - 1000);
+  t.strictSame(outcome(await bot.put("/bot_storage", { storage: { e: wide(left + 1) } })), over);
+  t.strictSame(await storageOf(bot), before, "nothing is stored");
+  t.strictSame(outcome(await bot.put("/bot_storage", { storage: { e: wide(left) } })), success());
+  t.strictSame(outcome(await bot.put("/bot_storage", { storage: { f: "" } })), over);
+  t.strictSame(outcome(await bot.put("/bot_storage", { storage: { e: "y".repeat(left) } })), success(), "replaced");
+  t.strictSame(outcome(await bot.delete("/bot_storage", { keys: ["a"] })), success());
+  t.strictSame(outcome(await bot.put("/bot_storage", { storage: { f: "" } })), success(), "there is room again");
+});
+
+t.test("[S3] bot_storage_entries_max: one key more is refused", async (t) => {
+  const bot = await anybody();
+  const entriesMax = limits.bot_storage_entries_max;
+  const hashOf = (key: string) => createHash("sha256").update(key).digest("base64url");
+  const names = Array.from({ length: entriesMax - 1 }, (_, index) => `k${index}`);
+  writeMany(
+    server,
+    "botStorage",
+    names.map((key) => [[bot.userId, hashOf(key)], { key, value: "" }] as const),
+  );
+  const codePoints = names.join("").length;
+  writeMany(server, "botStorageUse", [[bot.userId, { entries: names.length, codePoints }]]);
+  t.strictSame(outcome(await bot.put("/bot_storage", { storage: { last: "x" } })), success());
+  const full = refusal(`Request exceeds storage limit of ${entriesMax} keys.`);
+  t.strictSame(outcome(await bot.put("/bot_storage", { storage: { more: "x" } })), full);
+  t.equal(Object.keys((await bot.get("/bot_storage")).body.storage).length, entriesMax);
+  t.equal((await bot.delete("/bot_storage")).status, 200);
+  t.strictSame(await storageOf(bot), stored({}));
+});
+
+t.test("[D25] a repeat under its Idempotency-Key changes nothing any more", async (t) => {
+  const bot = await anybody();
+  const headers = { "Idempotency-Key": "once" };
+  await bot.put("/bot_storage", { storage: { key: "first" } }, headers);
+  await bot.put("/bot_storage", { storage: { key: "second" } });
+  t.strictSame(outcome(await bot.put("/bot_storage", { storage: { key: "first" } }, headers)), success());
+  t.strictSame(await storageOf(bot), stored({ key: "second" }));
+});
+
+t.test("[M1] what a bot stored is there after a restart", async (t) => {
+  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
+  const bot = await botOf(before, "keeper", before.owner);
+  await bot.put("/bot_storage", { storage: { state: "kept", other: "gone" } });
+  await bot.delete("/bot_storage", { keys: ["other"] });
+  const after = await restart(t, before);
+  t.strictSame(await storageOf(after.as(bot)), stored({ state: "kept" }));
+});

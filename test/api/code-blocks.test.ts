@@ -1,0 +1,139 @@
+/** Code in messages is highlighted before they are written, in a thread of its own (behaviour 5.8). */
+import { type DefaultTreeAdapterTypes, parseFragment } from "parse5";
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { escapeAttribute } from "../../src/domain/markdown/escape.ts";
+import { highlightedLanguages } from "../../src/domain/markdown/highlighters.ts";
+import { parseContent, resolveContent } from "../../src/domain/markdown/render.ts";
+import { CodeHighlighter } from "../../src/http/code-highlighter.ts";
+import { OPTIONS, RESOLVER } from "../domain/markdown-support.ts";
+import { createChannel } from "../support/conversation.ts";
+import { startTestServer } from "../support/server.ts";
+
+/** Pygments' short names, as clients' style sheets have them. */
+const CLASSES = new Set(
+  (
+    "w err x k kc kd kn kp kr kt n na nb bp nc no nd ni ne nf fm nl nn nx py nt nv vc vg vi vm l ld s sa sb sc dl sd s2 se sh " +
+    "si sx sr s1 ss m mb mf mh mi il mo o ow p pm c ch cm cpf c1 cs cp g gd ge gr gh gi go gp gs gu gt ges"
+  ).split(" "),
+);
+
+type Parsed = DefaultTreeAdapterTypes.ChildNode;
+
+/** What a browser reads in it. Throws where there is anything but spans of one class. */
+function textOf(fragment: string): string {
+  const read = (node: Parsed): string => {
+    if ("value" in node) return node.value;
+    const attributes = "attrs" in node ? node.attrs : [];
+    const isSpan = node.nodeName === "span" && attributes.length === 1 && attributes[0]?.name === "class";
+    if (!isSpan || !CLASSES.has(attributes[0]?.value ?? ""))
+      throw new Error(JSON.stringify([node.nodeName, attributes]));
+    return "childNodes" in node ? node.childNodes.map(read).join("") : "";
+  };
+  return parseFragment(fragment).childNodes.map(read).join("");
+}
+
+const server = await startTestServer(t);
+const { owner } = server;
+const channelId = await createChannel(owner, "code", [owner]);
+const colored = '<code><span class="n">x</span> <span class="o">=</span> <span class="mi">1</span>\n</code>';
+const source = "```py\nx = 1\n```";
+
+const parse = (content: string) => parseContent(content, OPTIONS);
+const htmlOf = (parsed: ReturnType<typeof parse>) => resolveContent(parsed, RESOLVER).html;
+
+async function contentOf(id: number): Promise<string> {
+  return (await owner.get(`/messages/${id}`)).body.message.content;
+}
+
+t.test("[behaviour 5.8] a message that is sent, edited or only rendered has its code highlighted", async (t) => {
+  const id = await owner.say(channelId, "t", source);
+  t.match(await contentOf(id), colored);
+  await owner.patch(`/messages/${id}`, { content: "```py\ny = 1\n```" });
+  t.match(await contentOf(id), '<span class="n">y</span>');
+  t.match((await owner.post("/messages/render", { content: `> quoted\n\n${source}` })).body.rendered, colored);
+});
+
+t.test("[M7] messages that one writer sends at a time keep their order, with and without code", async (t) => {
+  const sent = Array.from({ length: 12 }, (_, index) => (index % 3 === 0 ? source : `${index}`));
+  const writer = new CodeHighlighter();
+  const order: string[] = [];
+  await Promise.all(
+    sent.map((content) =>
+      writer.whenShown(parse(content), "w", () => {
+        order.push(content);
+      }),
+    ),
+  );
+  t.strictSame(order, sent);
+  t.equal(
+    writer.whenShown(parse("plain"), "other", () => "at once"),
+    "at once",
+  );
+});
+
+/** Numbers that look random and are the same each time. */
+function numbers(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((state / 2 ** 32) * below);
+  };
+}
+
+t.test("[behaviour 5.8] the text of highlighted code is the code, in every language, whatever the code", async (t) => {
+  const next = numbers(19);
+  const words = "if def class end begin /* */ <!-- --> <a b='c'> #{y} `x` 0x1F 1e5 -- // ''' \"\"\" {% %} <?php";
+  const pieces = [
+    ..."abz019_ \t\n()[]{}<>\"'`/\\*+-=|&%$#@!?.,;:~^é\u2028\u{1f600}",
+    ...words.split(" "),
+    "<<EOF\nEOF\n",
+  ];
+  const writer = new CodeHighlighter();
+  for (const language of highlightedLanguages()) {
+    const codes = Array.from({ length: 4 }, () =>
+      Array.from({ length: 40 }, () => pieces[next(pieces.length)] ?? "").join(""),
+    );
+    const blocks = codes.map((code) => ({ kind: "code", code, language, typed: escapeAttribute(code) }) as const);
+    const html = await writer.whenShown({ ...parse("x"), pieces: blocks }, "w", ({ pieces: shown }) => shown);
+    t.strictSame(
+      html.map((piece) => textOf(String(piece))),
+      codes,
+      language,
+    );
+  }
+});
+
+/** Tabs, in which one tokenizer looks for the end of a key in more than cubic time: minutes. */
+const hostile = `\`\`\`yaml\n${`${"\t".repeat(450)}\n`.repeat(20)}x\n\`\`\``;
+
+t.test("[S3] code that takes too long is shown as it was typed, and delays others by a bounded time", async (t) => {
+  const writer = new CodeHighlighter();
+  await writer.whenShown(parse(source), "first", () => undefined);
+  const slow = writer.whenShown(parse(hostile), "slow", htmlOf);
+  const behind = writer.whenShown(parse(source), "behind", htmlOf);
+  t.notMatch(await slow, '<span class="', "no colors, and no minutes");
+  t.equal((await behind).replaceAll(/<[^>]*>/g, ""), "x = 1\n");
+  t.match(await writer.whenShown(parse(source), "behind", htmlOf), colored, "a new thread goes on");
+});
+
+t.test("[S3] so many messages wait for the thread; the code of further ones is shown as it was typed", async (t) => {
+  const writer = new CodeHighlighter();
+  const count = limits.code_highlight_waiting_max;
+  const all = await Promise.all(
+    Array.from({ length: count + 1 }, (_, index) => writer.whenShown(parse(source), `w${index}`, htmlOf)),
+  );
+  t.strictSame(
+    all.map((html) => html.includes('class="mi"')),
+    Array.from({ length: count + 1 }, (_, index) => index < count),
+  );
+});
+
+t.test("[S3] where the system gives no thread, code is shown as it was typed, and later messages go on", async (t) => {
+  const writer = new CodeHighlighter(limits.code_highlight_ms_max, () => {
+    throw new Error("EAGAIN");
+  });
+  const shown = await writer.whenShown(parse(source), "w", htmlOf);
+  t.notMatch(shown, '<span class="', "no colors");
+  t.equal(await writer.whenShown(parse("plain"), "w", () => "goes on"), "goes on");
+});

@@ -1,0 +1,90 @@
+/**
+ * Pages of other sites (S1): a browser that remembers credentials adds them to whatever a page makes it send, so forms of other sites
+ * change nothing. Programs, and pages that ask under CORS, are served as before.
+ */
+import t from "tap";
+import { exchange } from "../support/http.ts";
+import { RawSocket } from "../support/raw-socket.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner, url } = server;
+const { host } = new URL(url);
+const content = "type=direct&to=[2]&content=x";
+
+/** A post as somebody's browser, or a program, sends it. */
+async function post(headers: readonly string[], authorization = owner.authorization) {
+  const lines = [
+    "POST /api/v1/messages HTTP/1.1",
+    `Host: ${host}`,
+    ...(authorization === "" ? [] : [`Authorization: ${authorization}`]),
+    "Content-Type: application/x-www-form-urlencoded",
+    `Content-Length: ${content.length}`,
+    ...headers,
+  ];
+  const answer = await exchange(url, `${lines.join("\r\n")}\r\n\r\n${content}`);
+  return { status: answer?.status, code: JSON.parse(answer?.text ?? "{}").code, headers: answer?.headers ?? {} };
+}
+
+const evil = "Origin: https://evil.example";
+const foreign: readonly (readonly string[])[] = [
+  ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate", evil],
+  ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors", evil],
+  ["Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: navigate", "Origin: https://other.localhost"],
+  ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"],
+  // A script that tells the browser to add what it remembers: no preflight of such a request is granted.
+  ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors", "Sec-Fetch-Storage-Access: none", evil],
+  ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors", "Cookie: a=b", evil],
+  ["Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors", "Cookie: a=b", "Origin: https://other.localhost"],
+  [evil],
+  ["Origin: null"],
+  ["Origin: http://localhost:1"],
+];
+
+const welcome: readonly (readonly string[])[] = [
+  [],
+  [`Origin: ${url}`],
+  ["Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: cors", `Origin: ${url}`],
+  ["Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: cors", `Origin: ${url}`, "Cookie: a=b"],
+  ["Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: navigate", "Origin: null"],
+  ["Sec-Fetch-Site: none", "Sec-Fetch-Mode: navigate"],
+  ["Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: cors", "Origin: https://client.example"],
+];
+
+t.test("[S1] [CSRF_FAILED] a form that a page of another site sends changes nothing", async (t) => {
+  for (const headers of foreign) {
+    const { status, code } = await post(headers);
+    t.strictSame([status, code], [403, "CSRF_FAILED"], headers.join(", "));
+  }
+  const { body } = await owner.get("/messages", { anchor: "newest", num_before: 10, num_after: 0 });
+  t.strictSame(body.messages, []);
+});
+
+t.test("[S1] programs, the server's own pages and pages that ask under CORS are served", async (t) => {
+  for (const headers of welcome) t.equal((await post(headers)).status, 200, headers.join(", "));
+});
+
+t.test("[D2] a browser is not asked for credentials that it would remember, programs are", async (t) => {
+  t.match((await post([], "")).headers["www-authenticate"], /^Basic/);
+  const asked = await post(["Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: cors"], "");
+  t.equal(asked.status, 401);
+  t.equal(asked.headers["www-authenticate"], undefined);
+});
+
+t.test(
+  "[S1] [CSRF_FAILED] a page of another site opens no socket with credentials that a browser remembers",
+  async (t) => {
+    const { authorization } = owner;
+    const statusOf = async (headers: Record<string, string>, credentials = authorization) => {
+      const socket = new RawSocket(url, { authorization: credentials, headers });
+      const { status } = await socket.handshake;
+      socket.destroy();
+      return status;
+    };
+    t.equal(await statusOf({ Origin: "https://evil.example" }), 403);
+    t.equal(await statusOf({ Origin: "https://evil.example", "Sec-Fetch-Site": "cross-site" }), 403);
+    t.equal(await statusOf({ Origin: url, "Sec-Fetch-Site": "same-origin" }), 101);
+    t.equal(await statusOf({ Origin: "https://client.example" }, ""), 101, "a first frame with a key is no memory");
+    t.equal(await statusOf({}), 101);
+  },
+);

@@ -1,0 +1,149 @@
+/**
+ * Operations that stand alone (OpenAPI): a test of the welcome message, a channel's mail address, calls of
+ * BigBlueButton's, keys without a password while developing, somebody's channels, a further key for a bot.
+ */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { roles } from "../../schemas/types.ts";
+import { BadConfig, readConfig } from "../../src/config.ts";
+import { makeBot } from "../support/bots.ts";
+import { Client } from "../support/client.ts";
+import {
+  createChannel,
+  outcome,
+  personOf,
+  realmOf,
+  refusal,
+  setRealmSettings,
+  success,
+  systemGroup,
+} from "../support/conversation.ts";
+import { watchChanges } from "../support/http.ts";
+import { startPeopledServer } from "../support/peopled-server.ts";
+import { startTestServer } from "../support/server.ts";
+
+const { server, owner, administrator, member, guest } = await startPeopledServer(t, [
+  "administrator",
+  "member",
+  "guest",
+]);
+
+t.test("[public API, test-welcome-bot-custom-message] an administrator gets it as new people would", async (t) => {
+  const path = "/realm/test_welcome_bot_custom_message";
+  const text = { welcome_message_custom_text: "Welcome **here**!" };
+  const sent = await administrator.post(path, text);
+  t.strictSame(outcome(sent), success({ message_id: sent.body.message_id }));
+  const { body } = await administrator.get(`/messages/${sent.body.message_id}`);
+  t.match(body, { raw_content: text.welcome_message_custom_text, message: { sender_id: 1, type: "private" } });
+  t.match(body.message.content, "<strong>here</strong>");
+  for (const empty of ["", " \n"]) {
+    const refused = await administrator.post(path, { welcome_message_custom_text: empty });
+    t.strictSame(outcome(refused), refusal("Message must not be empty"));
+  }
+  const max = limits.welcome_message_code_points_max;
+  t.equal((await administrator.post(path, { welcome_message_custom_text: "🙂".repeat(max) })).status, 200);
+  t.strictSame(
+    outcome(await administrator.post(path, { welcome_message_custom_text: "x".repeat(max + 1) })),
+    refusal(`welcome_message_custom_text is too long (limit: ${max} characters)`),
+  );
+  const forbidden = refusal("Must be an organization administrator", "UNAUTHORIZED_PRINCIPAL");
+  t.strictSame(outcome(await member.post(path, text)), forbidden);
+  const headers = { "Idempotency-Key": "one welcome" };
+  const once = await administrator.post(path, text, headers);
+  t.strictSame(outcome(await administrator.post(path, text, headers)), outcome(once), "[D25]");
+});
+
+t.test(
+  "[public API, get-stream-email-address] without a mail gateway it is empty; hidden channels are none (D24)",
+  async (t) => {
+    const hidden = await createChannel(owner, "hidden", [owner], { invite_only: true });
+    const open = await createChannel(owner, "open", [owner, member]);
+    const ask = async (by: Client, id: number, params = {}) =>
+      outcome(await by.get(`/streams/${id}/email_address`, params));
+    t.strictSame(await ask(member, open), success({ email: "" }));
+    t.strictSame(await ask(member, open, { sender_id: member.userId }), success({ email: "" }));
+    t.strictSame(await ask(member, hidden), refusal("Invalid channel ID"));
+    t.strictSame(await ask(member, 987_654_321), refusal("Invalid channel ID"));
+    t.strictSame(await ask(member, open, { sender_id: owner.userId }), refusal("No such bot"));
+    const { bot } = await makeBot(member, "sender");
+    t.strictSame(await ask(member, open, { sender_id: bot.userId }), success({ email: "" }));
+  },
+);
+
+t.test("[public API, create-big-blue-button-video-call] is refused: nothing is configured", async (t) => {
+  const asked = await member.get("/calls/bigbluebutton/create", { meeting_name: "x", voice_only: true });
+  t.strictSame(outcome(asked), refusal("BigBlueButton is not configured."));
+  t.equal((await member.get("/calls/bigbluebutton/create")).body.code, "REQUEST_VARIABLE_MISSING");
+});
+
+t.test("[public API, get-user-channels] of somebody's channels those that the caller knows (S1)", async (t) => {
+  const secret = await createChannel(owner, "secret", [owner, administrator], { invite_only: true });
+  const shared = await createChannel(owner, "shared", [owner, member, guest]);
+  const gone = await createChannel(owner, "gone", [owner]);
+  await owner.delete(`/streams/${gone}`);
+  const ask = async (by: Client, id: number) => (await by.get(`/users/${id}/channels`)).body;
+  const own: number[] = (await ask(owner, owner.userId)).subscribed_channel_ids;
+  t.ok(own.includes(secret) && own.includes(shared));
+  t.notOk(own.includes(gone), "archived ones are left out");
+  t.strictSame(
+    own,
+    own.toSorted((a, b) => a - b),
+  );
+  const seen: number[] = (await ask(member, owner.userId)).subscribed_channel_ids;
+  t.ok(seen.includes(shared));
+  t.notOk(seen.includes(secret));
+  t.strictSame((await ask(guest, owner.userId)).subscribed_channel_ids, [shared]);
+  t.match(await ask(member, 987_654_321), { msg: "No such user" });
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:members") });
+  const stranger = await personOf(server, "stranger");
+  await stranger.delete("/users/me/subscriptions", { subscriptions: ["general"] });
+  t.match(await ask(guest, stranger.userId), { msg: "No such user" }, "a restricted guest learns of nobody");
+  setRealmSettings(server, { can_access_all_users_group: systemGroup(server, "role:everyone") });
+});
+
+t.test("[S2] GET /bots/{bot_id}/api_key gives a further key; the ones that the bot has stay good", async (t) => {
+  const { bot } = await makeBot(member, "keyed");
+  const path = `/bots/${bot.userId}/api_key`;
+  const as = (key: string) => new Client(server.url, { email: bot.account?.email ?? "", key, userId: bot.userId });
+  const changes = await watchChanges(owner);
+  const keys: string[] = [];
+  for (const by of [member, administrator]) {
+    const { status, body } = await by.get(path);
+    t.equal(status, 200);
+    keys.push(body.api_key);
+  }
+  t.not(keys[0], keys[1]);
+  for (const client of [bot, ...keys.map(as)]) t.equal((await client.get("/users/me")).status, 200);
+  t.strictSame(await changes(), [], "nobody is told of it");
+  const other = await personOf(server, "otherowner");
+  t.strictSame(outcome(await other.get(path)), refusal("Insufficient permission"));
+  t.strictSame(outcome(await member.get("/bots/987654321/api_key")), refusal("No such bot"));
+  t.strictSame(outcome(await member.get(`/bots/${owner.userId}/api_key`)), refusal("No such bot"), "a person is none");
+  for (let count = 0; count < limits.api_keys_per_user_max; count++) keys.push((await member.get(path)).body.api_key);
+  t.equal(realmOf(server).view.apiKeysOf(bot.userId).length, limits.api_keys_per_user_max, "[S3]");
+  t.equal((await as(keys[0] ?? "").get("/users/me")).status, 401, "the oldest of them made room");
+  t.equal((await bot.get("/users/me")).status, 200, "the key that it was made with stays");
+});
+
+t.test(
+  "[public API, dev-fetch-api-key] keys without a password only with DEVELOPMENT_LOGINS, on this machine",
+  async (t) => {
+    const closed = refusal("Endpoint not available in production.");
+    const username = owner.account?.email ?? "";
+    t.strictSame(outcome(await owner.anonymous().post("/dev_fetch_api_key", { username })), closed);
+    const open = await startTestServer(t, { environment: { DEVELOPMENT_LOGINS: "true" } });
+    const nobody = open.owner.anonymous();
+    const { body } = await nobody.post("/dev_fetch_api_key", { username: ` ${username.toUpperCase()}` });
+    t.strictSame({ email: body.email, user_id: body.user_id }, { email: username, user_id: open.owner.userId });
+    const again = new Client(open.url, { email: username, key: body.api_key, userId: open.owner.userId });
+    t.equal((await again.get("/users/me")).status, 200);
+    t.equal((await nobody.post("/dev_fetch_api_key", { username: "x@y.z" })).body.code, "AUTHENTICATION_FAILED");
+    const gone = await personOf(open, "gone", roles.member);
+    await gone.delete("/users/me");
+    const email = gone.account?.email;
+    t.equal((await nobody.post("/dev_fetch_api_key", { username: email })).body.code, "USER_DEACTIVATED");
+    t.throws(() => readConfig({ DEVELOPMENT_LOGINS: "true", HOST: "0.0.0.0" }), BadConfig);
+    t.equal(readConfig({ DEVELOPMENT_LOGINS: "true", HOST: "localhost" }).developmentLogins, true);
+    t.equal(readConfig({}).developmentLogins, false);
+  },
+);

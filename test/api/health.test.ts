@@ -1,0 +1,43 @@
+/** GET /health, outside the API (public API): an answer for monitors, and what it says while changes are refused. */
+import t from "tap";
+import { setRealmSettings } from "../support/conversation.ts";
+import { exchange } from "../support/http.ts";
+import { fetchPage } from "../support/pictures.ts";
+import { startClockedServer } from "../support/realtime-clock.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const healthy = { result: "success", msg: "" };
+
+async function health(url = server.url, path = "/health") {
+  const { status, bytes, headers } = await fetchPage(url, path);
+  return { status, body: JSON.parse(String(bytes)), type: headers.get("content-type") };
+}
+
+t.test("[public API, health] anybody is answered, whatever the organization lets the world see", async (t) => {
+  t.strictSame(await health(), { status: 200, body: healthy, type: "application/json" });
+  setRealmSettings(server, { enable_spectator_access: false });
+  t.equal((await health()).status, 200);
+  const head = await exchange(server.url, "HEAD /health HTTP/1.1\r\nHost: x\r\n\r\n", false);
+  t.equal(head?.status, 200);
+  t.equal(head?.text, "");
+});
+
+t.test("[D1] other methods and other paths", async (t) => {
+  const post = await exchange(server.url, "POST /health HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n");
+  t.equal(post?.status, 405);
+  t.equal(post?.headers["allow"], "GET, HEAD");
+  for (const path of ["/health/", "/healthy", "/api/v1/health", "/Health"]) {
+    t.equal((await health(server.url, path)).status, 404, path);
+  }
+});
+
+t.test("[M5] while changes are refused it says so with 503, as every change does", async (t) => {
+  const { server: full, clock } = await startClockedServer(t, { environment: { STORE_BYTES_MAX: "1" } });
+  // The stores are measured once a second.
+  clock.advance(1001);
+  const answer = await health(full.url);
+  t.equal(answer.status, 503);
+  t.match(answer.body, { result: "error", code: "STORE_REFUSES_WRITES" });
+  t.equal((await full.owner.get("/users/me")).status, 200, "reads go on");
+});

@@ -1,0 +1,140 @@
+/** Devices that want notifications: tokens, tests, and what is answered without a push service (OpenAPI, mobile). */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import type { Client } from "../support/client.ts";
+import { botOf, outcome, personOf, realmOf, refusal, success } from "../support/conversation.ts";
+import { newcomers } from "../support/peopled-server.ts";
+import { restart } from "../support/restart.ts";
+import { startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const anybody = newcomers(server);
+const done = success();
+const badLength = refusal("Empty or invalid length token");
+const absent = refusal("Token does not exist");
+const notConfigured = refusal(
+  "Server is not configured to use push notification service.",
+  "PUSH_SERVICE_NOT_CONFIGURED",
+);
+const paths = { apns: "/users/me/apns_device_token", fcm: "/users/me/android_gcm_reg_id" } as const;
+const params = { apns: { appid: "org.example.app" }, fcm: {} } as const;
+const longest = "a".repeat(limits.push_token_characters_max);
+
+function tokensOf(client: Client, on: TestServer = server) {
+  const range = { start: [client.userId], end: [client.userId + 1], limit: 1000 };
+  return realmOf(on)
+    .view.rows("pushTokens", range)
+    .map(({ row }) => row.token)
+    .sort();
+}
+
+for (const kind of ["apns", "fcm"] as const) {
+  const add = (by: Client, token: string) => by.post(paths[kind], { token, ...params[kind] });
+  const remove = (by: Client, token: string) => by.delete(paths[kind], { token });
+
+  t.test(`[public API, ${kind} token] is kept once, for its person alone, and forgotten`, async (t) => {
+    const [person, other] = [await anybody(), await anybody()];
+    for (let count = 0; count < 2; count++) t.strictSame(outcome(await add(person, "abcd")), done);
+    t.strictSame(outcome(await add(person, longest)), done);
+    t.strictSame(outcome(await add(other, "abcd")), done);
+    t.strictSame(tokensOf(person), [longest, "abcd"].sort());
+    t.strictSame(outcome(await remove(person, "abcd")), done);
+    t.strictSame(outcome(await remove(person, "abcd")), absent);
+    t.strictSame(tokensOf(other), ["abcd"]);
+    for (const token of ["", `${longest}aaaa`]) {
+      t.strictSame(outcome(await add(person, token)), badLength);
+      t.strictSame(outcome(await remove(person, token)), badLength);
+    }
+    t.equal((await person.post(paths[kind], params[kind])).body.code, "REQUEST_VARIABLE_MISSING");
+  });
+
+  t.test(`[S3] push_tokens_per_user_max: the oldest makes room (${kind})`, async (t) => {
+    const person = await anybody();
+    const token = (index: number) => Buffer.from(String(index).padStart(6, "0")).toString("base64");
+    for (let index = 0; index <= limits.push_tokens_per_user_max; index++) await add(person, token(index));
+    const kept = tokensOf(person);
+    t.equal(kept.length, limits.push_tokens_per_user_max);
+    t.notOk(kept.includes(token(0)));
+    t.ok(kept.includes(token(limits.push_tokens_per_user_max)));
+  });
+}
+
+t.test("[public API, add-apns-token] what is no base64 is no token of Apple's", async (t) => {
+  const person = await anybody();
+  for (const token of ["abc", "a b=", "äöüß", "===="]) {
+    t.strictSame(outcome(await person.post(paths.apns, { token, ...params.apns })), refusal("Invalid APNS token"));
+  }
+  t.equal((await person.post(paths.apns, { token: "abcd" })).body.code, "REQUEST_VARIABLE_MISSING", "appid");
+});
+
+t.test("[public API, mobile] bots have no phones", async (t) => {
+  const bot = await botOf(server, "phoneless", server.owner);
+  const noBots = refusal("This endpoint does not accept bot requests.");
+  t.strictSame(outcome(await bot.post(paths.fcm, { token: "abcd" })), noBots);
+  t.strictSame(outcome(await bot.post("/register_client_device")), noBots);
+});
+
+t.test("[public API, test-notify] without a push service, who has a device is told so", async (t) => {
+  const person = await anybody();
+  const path = "/mobile_push/test_notification";
+  t.strictSame(outcome(await person.post(path)), done, "to no device");
+  const unknown = refusal("Device not recognized", "INVALID_PUSH_DEVICE_TOKEN");
+  t.strictSame(outcome(await person.post(path, { token: "abcd" })), unknown);
+  await person.post(paths.fcm, { token: "abcd" });
+  t.strictSame(outcome(await person.post(path, { token: "abcd" })), notConfigured);
+  t.strictSame(outcome(await person.post(path)), notConfigured);
+  t.strictSame(outcome(await (await anybody()).post(path, { token: "abcd" })), unknown, "[S1] of somebody else");
+});
+
+t.test("[public API, mobile_push] no device can be registered for encrypted notifications", async (t) => {
+  const person = await anybody();
+  const device = {
+    token_kind: "fcm",
+    push_account_id: 1111,
+    push_public_key: "key",
+    bouncer_public_key: "key",
+    encrypted_push_registration: "text",
+  };
+  t.strictSame(outcome(await person.post("/mobile_push/register", device)), notConfigured);
+  t.equal((await person.post("/mobile_push/register", { ...device, token_kind: "x" })).body.code, "BAD_REQUEST");
+  t.strictSame(
+    outcome(await person.post("/mobile_push/e2ee/test_notification", { push_account_id: 1111 })),
+    refusal("No active registered push device", "NO_ACTIVE_PUSH_DEVICE"),
+  );
+});
+
+t.test(
+  "[public API, register_client_device] each device has a number; the oldest of very many is forgotten",
+  async (t) => {
+    const [person, other] = [await anybody(), await anybody()];
+    const register = async (by: Client) => (await by.post("/register_client_device")).body.device_id as number;
+    const [first, second] = [await register(person), await register(person)];
+    t.ok(second > first);
+    const missing = refusal("Device does not exist");
+    t.strictSame(outcome(await other.post("/remove_client_device", { device_id: first })), missing, "[S1]");
+    for (let count = 2; count < limits.devices_per_user_max; count++) await register(person);
+    t.strictSame(
+      outcome(await person.post("/remove_client_device", { device_id: first })),
+      done,
+      "at the bound it is there",
+    );
+    await register(person);
+    await register(person);
+    t.strictSame(outcome(await person.post("/remove_client_device", { device_id: second })), missing, "and made room");
+  },
+);
+
+t.test("[M1] [D25] tokens and devices are there after a restart; a repeat registers no second device", async (t) => {
+  const before = await startTestServer(t, { dataDir: temporaryFolder(t) });
+  const person = await personOf(before, "person");
+  await person.post(paths.fcm, { token: "abcd" });
+  const headers = { "Idempotency-Key": "one device" };
+  const made = await person.post("/register_client_device", {}, headers);
+  t.strictSame(outcome(await person.post("/register_client_device", {}, headers)), outcome(made));
+  const after = await restart(t, before);
+  t.strictSame(tokensOf(person, after.server), ["abcd"]);
+  t.strictSame(outcome(await after.as(person).post("/remove_client_device", made.body)), {
+    ...done,
+    body: { ...done.body, ignored_parameters_unsupported: ["msg", "result"] },
+  });
+});

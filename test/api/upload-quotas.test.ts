@@ -1,0 +1,76 @@
+/** How much one person may upload (S3; public API: REALM_UPLOAD_QUOTA): counted through deletions, failures, restarts and expiry. */
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { attachmentsOf, sendFile, uploaded } from "../support/attachments.ts";
+import { Client } from "../support/client.ts";
+import { botOf, outcome, personOf, realmOf, refusal } from "../support/conversation.ts";
+import { startClockedServer } from "../support/realtime-clock.ts";
+import { startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
+
+const mebibyte = 1024 * 1024;
+const environment = { UPLOAD_QUOTA_PER_USER_MIB: "2", UPLOAD_QUOTA_MIB: "5" };
+const over = refusal("Upload would exceed your own upload quota.", "REALM_UPLOAD_QUOTA");
+
+async function upload(client: Client, bytes: number) {
+  const answer = await sendFile(client, Buffer.alloc(bytes));
+  return answer.status === 200 ? 200 : outcome(answer);
+}
+
+function usage(server: TestServer, { userId }: Client): number | undefined {
+  return realmOf(server).view.row("uploadUsage", userId)?.bytes;
+}
+
+t.test("[S3] UPLOAD_QUOTA_PER_USER_MIB: the file that fits is kept, one byte more is refused", async (t) => {
+  const server = await startTestServer(t, { environment });
+  const [ada, bob] = [await personOf(server, "ada"), await personOf(server, "bob")];
+  t.equal(await upload(ada, mebibyte), 200);
+  t.strictSame(await upload(ada, mebibyte + 1), over);
+  t.equal(usage(server, ada), mebibyte, "what was refused does not count");
+  t.equal(await upload(ada, mebibyte), 200, "at the bound");
+  t.strictSame(await upload(ada, 1), over);
+  t.equal(await upload(bob, 2 * mebibyte), 200, "everybody has a quota");
+  t.strictSame(
+    await upload(server.owner, mebibyte + 1),
+    refusal("Upload would exceed your organization's upload quota.", "REALM_UPLOAD_QUOTA"),
+    "and the organization has one",
+  );
+  const [file] = await attachmentsOf(ada);
+  await ada.delete(`/attachments/${file.id}`);
+  t.equal(usage(server, ada), mebibyte);
+  t.equal(await upload(ada, mebibyte), 200, "what was deleted makes room");
+});
+
+t.test("[S3] bots share the quota of their owner", async (t) => {
+  const server = await startTestServer(t, { environment });
+  const ada = await personOf(server, "ada");
+  const [one, two] = [await botOf(server, "one", ada), await botOf(server, "two", ada)];
+  t.equal(await upload(one, mebibyte), 200);
+  t.equal(await upload(two, mebibyte), 200);
+  t.strictSame(await upload(two, 1), over);
+  t.strictSame(await upload(ada, 1), over);
+});
+
+t.test("[S3] the quota counts right after a restart, and for files from before there were quotas", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startTestServer(t, { dataDir, environment });
+  const ada = await personOf(first, "ada");
+  await uploaded(ada, Buffer.alloc(mebibyte));
+  const { environment: store } = realmOf(first);
+  store.transaction(() => store.remove("uploadUsage", ada.userId));
+  await first.stop();
+  const second = await startTestServer(t, { dataDir, environment });
+  const again = new Client(second.url, ada.account);
+  t.strictSame(await upload(again, mebibyte + 1), over);
+  t.equal(await upload(again, mebibyte), 200);
+  t.equal(usage(second, ada), 2 * mebibyte);
+});
+
+t.test("[S3] a file that expires unclaimed makes room", async (t) => {
+  const { server, clock } = await startClockedServer(t, { environment });
+  const ada = await personOf(server, "ada");
+  t.equal(await upload(ada, 2 * mebibyte), 200);
+  clock.jump(limits.upload_kept_unclaimed_ms + limits.timer_sleep_ms_max);
+  await realmOf(server).dispatcher.idle();
+  t.equal(usage(server, ada), 0);
+  t.equal(await upload(ada, 2 * mebibyte), 200);
+});

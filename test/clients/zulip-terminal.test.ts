@@ -1,0 +1,40 @@
+/** zulip-term 0.7.0 (zulip-terminal), unchanged, in a terminal: it loads, shows what is there and what comes, and sends. */
+import t from "tap";
+import { clientProgram, python, pythonObstacle, runPython, writeZuliprc } from "../support/python.ts";
+import { isPolledBy, openQueue, readNow, until } from "../support/realtime.ts";
+import { startTestServer } from "../support/server.ts";
+
+const skip = pythonObstacle("zulipterminal", "pty") ?? false;
+
+t.test("[OpenAPI] zulip-terminal shows messages, live ones too, and sends one", { skip }, async (t) => {
+  const server = await startTestServer(t);
+  const { owner } = server;
+  const friend = await server.person("Friend");
+  await friend.say("general", "t", "written before");
+  const queue = await openQueue(friend, ["message"]);
+  const steps = [
+    { see: "written before" },
+    // The line at the bottom is drawn last: keys are read from then on.
+    { see: "Help(?)" },
+    { press: "" },
+    { see: "written while it runs" },
+    { press: "x" },
+    { see: "To:" },
+    { press: `Friend <${friend.account?.email}>` },
+    { see: "example.com>" },
+    { press: "\t" },
+    { press: "typed in a terminal" },
+    { see: "terminal" },
+    { press: "\u0004" },
+    { see: "typed in a terminal" },
+  ];
+  const command = [python, "-m", "zulipterminal.cli.run", "--config-file", writeZuliprc(t, owner)];
+  const program = runPython(t, [clientProgram("terminal.py"), JSON.stringify(steps), ...command]);
+  await program.printed(/"press": ""/);
+  await until(() => isPolledBy(server, owner.userId));
+  await friend.say("general", "t", "written while it runs");
+  const { code, stderr } = await program.exited;
+  t.equal(code, 0, stderr);
+  const [, sent] = await readNow(friend, queue);
+  t.match(sent.message, { sender_id: owner.userId, type: "private", content: "typed in a terminal" });
+});

@@ -1,0 +1,80 @@
+/**
+ * A data folder that is removed or replaced under a running server (M1): nobody gets a 200 for what went into a deleted file, and the
+ * process ends with one clear line, whether anybody asks it something or not.
+ */
+import { cpSync, mkdirSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { uploaded } from "../support/attachments.ts";
+import { runCli, type ServerProgram, startProgram } from "../support/process.ts";
+import { temporaryFolder } from "../support/server.ts";
+
+const lost =
+  /"level":60,[^\n]*"msg":"[^"]+ was (removed|replaced) while the server ran on it\. The server stops: [^"]+"\}\n$/;
+
+async function hasEnded(t: Test, { program }: ServerProgram): Promise<void> {
+  const { code, stderr } = await program.exited;
+  t.equal(code, 75);
+  t.match(stderr, lost);
+  t.equal(stderr.trimEnd().split("\n").length, 1, "one line");
+}
+
+function copyOver(folder: string): void {
+  renameSync(folder, `${folder}-before`);
+  cpSync(`${folder}-before`, folder, { recursive: true });
+}
+
+/** What somebody does to it. */
+const harms: Readonly<Record<string, (dataDir: string) => void>> = {
+  "is removed": (dataDir) => rmSync(dataDir, { recursive: true }),
+  "is emptied": (dataDir) => {
+    for (const name of readdirSync(dataDir)) rmSync(join(dataDir, name), { recursive: true });
+  },
+  "is removed and made again": (dataDir) => {
+    rmSync(dataDir, { recursive: true });
+    mkdirSync(dataDir);
+  },
+  "is replaced by a copy": copyOver,
+  "has its root replaced by a copy": (dataDir) => copyOver(join(dataDir, "root")),
+  "has an organization replaced by a copy": (dataDir) => copyOver(join(dataDir, "realms", "1")),
+  "has its uploads replaced by a copy": (dataDir) => copyOver(join(dataDir, "realms", "1", "files")),
+};
+
+for (const [how, harm] of Object.entries(harms)) {
+  t.test(`[M1] a server whose data folder ${how} ends by itself`, async (t) => {
+    const dataDir = join(temporaryFolder(t), "data");
+    const server = await startProgram(t, dataDir);
+    await uploaded(server.owner, "kept");
+    harm(dataDir);
+    await hasEnded(t, server);
+  });
+}
+
+for (const how of ["is removed and made again", "has an organization replaced by a copy"]) {
+  t.test(`[M1] no write is answered with 200 after the data folder ${how}`, async (t) => {
+    const dataDir = join(temporaryFolder(t), "data");
+    const server = await startProgram(t, dataDir);
+    t.ok((await server.owner.say("general", "t", "before")) > 0);
+    harms[how]?.(dataDir);
+    const answer = await server.owner
+      .post("/messages", { type: "channel", to: "general", topic: "t", content: "after" })
+      .catch(() => null);
+    t.equal(answer, null, "the connection ends without an answer");
+    await hasEnded(t, server);
+  });
+}
+
+t.test("[M1] a backup that is restored under a running server is there at the next start", async (t) => {
+  const folder = temporaryFolder(t);
+  const dataDir = join(folder, "data");
+  const server = await startProgram(t, dataDir);
+  const id = await server.owner.say("general", "t", "before");
+  const backup = join(folder, "backup");
+  t.equal((await runCli(t, dataDir, "backup", backup)).code, 0);
+  renameSync(dataDir, join(folder, "former"));
+  t.equal((await runCli(t, dataDir, "restore", backup)).code, 0);
+  await hasEnded(t, server);
+  const again = await startProgram(t, dataDir);
+  t.equal((await again.owner.get(`/messages/${id}`)).body.raw_content, "before");
+  t.equal(again.owner.account?.key, server.owner.account?.key);
+});

@@ -1,0 +1,170 @@
+/**
+ * Generic bots get the messages of public channels that mention them, without a subscription (OpenAPI, /events, message; realtime.md,
+ * Who gets what): live and again after a resume (E2), and never from a channel that they cannot read (S1).
+ */
+import t from "tap";
+import { botTypes } from "../../schemas/bots.ts";
+import { makeBot } from "../support/bots.ts";
+import type { Client } from "../support/client.ts";
+import { createChannel, personOf } from "../support/conversation.ts";
+import { type Event, follow, holdPoll, messageIds, openQueue, readNow, resume } from "../support/realtime.ts";
+import { restart } from "../support/restart.ts";
+import { startTestServer } from "../support/server.ts";
+
+const server = await startTestServer(t);
+const { owner } = server;
+
+const name = (short: string) => `@**The ${short}**`;
+
+async function flagsOf(client: Client, id: number): Promise<readonly string[] | undefined> {
+  const { body } = await client.get(`/messages/${id}`);
+  return body.message?.flags;
+}
+
+t.test("[realtime] a bot that is mentioned gets the message by poll and by socket, reads it and replies", async (t) => {
+  const { bot } = await makeBot(owner, "helper");
+  await createChannel(owner, "support", [owner]);
+  const queue = await openQueue(bot, ["message"]);
+  const { socket } = await follow(bot, { event_types: ["message"] });
+  const poll = await holdPoll(server, bot, queue, queue.last_event_id);
+  await owner.say("support", "t", "nobody in particular");
+  const id = await owner.say("support", "t", `${name("helper")} please`);
+  const { body } = await poll.answer;
+  t.strictSame(messageIds(body.events), [id], "and nothing else of the channel");
+  const [event] = body.events;
+  t.strictSame(event.flags, ["read", "mentioned"]);
+  await socket.event((told) => told.message?.id === id);
+  t.strictSame(messageIds(socket.events), [id]);
+  socket.terminate();
+
+  t.strictSame(await flagsOf(bot, id), event.flags, "a fetch shows it as the event did");
+  const narrow = [{ operator: "is", operand: "mentioned" }];
+  const fetched = await bot.get("/messages", { anchor: "newest", num_before: 5, num_after: 0, narrow });
+  t.strictSame(
+    fetched.body.messages.map((message: Event) => [message.id, message.flags]),
+    [[id, event.flags]],
+  );
+  const replied = await bot.post("/messages", { type: "channel", to: "support", topic: "t", content: "here I am" });
+  t.equal(replied.status, 200);
+  t.strictSame(messageIds(await readNow(bot, queue, event.id)), [], "its own message is not told to it");
+});
+
+t.test("[E2] what a bot missed is replayed, after a restart too, and once only", async (t) => {
+  const before = await startTestServer(t);
+  const { bot } = await makeBot(before.owner, "sleeper");
+  await createChannel(before.owner, "support", [before.owner]);
+  const queue = await openQueue(bot, ["message"]);
+  const first = await before.owner.say("support", "t", `${name("sleeper")} one`);
+  await before.owner.say("support", "t", "not for it");
+  const [told, ...others] = await readNow(bot, queue);
+  t.equal(told.message.id, first);
+  t.strictSame(others, []);
+  const second = await before.owner.say("support", "t", `${name("sleeper")} two`);
+  const { server: after, as } = await restart(t, before);
+  const again = as(bot);
+  t.strictSame(messageIds(await readNow(again, queue, told.id)), [second]);
+  const { socket } = await resume(again, queue, queue.last_event_id);
+  await socket.event((event) => event.message?.id === second);
+  t.strictSame(messageIds(socket.events), [first, second]);
+  t.strictSame(socket.events[0].flags, told.flags, "the same event");
+  socket.terminate();
+  await after.stop();
+});
+
+t.test("[E2] an edit changes neither who has received a message nor who receives it", async (t) => {
+  const { bot } = await makeBot(owner, "editor");
+  await createChannel(owner, "edits", [owner]);
+  const queue = await openQueue(bot, ["message"]);
+  const kept = await owner.say("edits", "t", `${name("editor")} hello`);
+  const late = await owner.say("edits", "t", "hello");
+  await owner.patch(`/messages/${kept}`, { content: "hello anybody" });
+  await owner.patch(`/messages/${late}`, { content: `${name("editor")} hello` });
+  const events = await readNow(bot, queue);
+  t.strictSame(messageIds(events), [kept]);
+  t.strictSame(events[0].flags, await flagsOf(bot, kept), "as it is now");
+  t.strictSame(events[0].flags, ["read"]);
+  t.strictSame(await flagsOf(bot, late), ["read", "mentioned", "historical"]);
+});
+
+t.test("[S1] a bot that cannot read the channel is told nothing, also at a replay", async (t) => {
+  const { bot } = await makeBot(owner, "outsider");
+  const closed = await createChannel(owner, "closed", [owner], { invite_only: true });
+  const open = await createChannel(owner, "still open", [owner]);
+  const queue = await openQueue(bot, ["message"]);
+  await owner.say("closed", "t", `${name("outsider")} secret`);
+  const id = await owner.say("still open", "t", `${name("outsider")} not secret yet`);
+  t.strictSame(messageIds(await readNow(bot, queue)), [id]);
+  await owner.patch(`/streams/${open}`, { is_private: true, history_public_to_subscribers: true });
+  const { socket } = await resume(bot, queue, queue.last_event_id);
+  const direct = await owner.post("/messages", { type: "direct", to: [bot.userId], content: "the end" });
+  await socket.event((event) => event.message?.id === direct.body.id);
+  t.strictSame(messageIds(socket.events), [direct.body.id], "what became private is not shown again");
+  socket.terminate();
+  t.ok(closed > 0);
+});
+
+t.test(
+  "[realtime] other mentions and other kinds of users get nothing from a channel that they are not in",
+  async (t) => {
+    const { bot } = await makeBot(owner, "generic");
+    const { bot: webhook } = await makeBot(owner, "outgoing", {
+      bot_type: botTypes.outgoingWebhook,
+      payload_url: "http://127.0.0.1:9",
+    });
+    const { bot: gone } = await makeBot(owner, "gone");
+    const person = await personOf(server, "person");
+    await createChannel(owner, "mentions", [owner]);
+    const group = await owner.post("/user_groups/create", {
+      name: "robots",
+      description: "",
+      members: [bot.userId, person.userId],
+    });
+    t.equal(group.status, 200);
+    const followers = [bot, webhook, person];
+    const queues = await Promise.all(
+      followers.map((client) => openQueue(client, ["message"], { narrow: [["channel", "mentions"]] })),
+    );
+    await owner.delete(`/bots/${gone.userId}`);
+    for (const content of [
+      `@_**The generic** silently`,
+      `\`@**The generic**\` in code`,
+      "@*robots* all of you",
+      "@**all** everybody",
+      `${name("outgoing")} ${name("gone")} @**person**`,
+    ]) {
+      await owner.say("mentions", "t", content);
+    }
+    const told = await Promise.all(queues.map((queue, index) => readNow(followers[index] as Client, queue)));
+    t.strictSame(told, [[], [], []]);
+  },
+);
+
+t.test(
+  "[OpenAPI, message event] what all_public_streams brings to somebody who is not subscribed has no flags",
+  async (t) => {
+    const person = await personOf(server, "watcher");
+    await createChannel(owner, "public", [owner]);
+    const queue = await openQueue(person, ["message"], { all_public_streams: true });
+    const plain = await owner.say("public", "t", "plain");
+    const mention = await owner.say("public", "t", "@**watcher** mentioned, and still not a recipient");
+    const events = await readNow(person, queue);
+    t.strictSame(
+      events.map((event) => [event.message.id, event.flags]),
+      [
+        [plain, []],
+        [mention, []],
+      ],
+    );
+  },
+);
+
+t.test("[realtime] a bot that is subscribed gets a message that mentions it once", async (t) => {
+  const { bot } = await makeBot(owner, "member");
+  await createChannel(owner, "joined", [owner, bot]);
+  const queue = await openQueue(bot, ["message"]);
+  const everything = await openQueue(bot, ["message"], { all_public_streams: true });
+  const id = await owner.say("joined", "t", `${name("member")} once`);
+  const [event, ...others] = await readNow(bot, queue);
+  t.strictSame([event.message.id, event.flags, others], [id, ["mentioned"], []]);
+  t.strictSame(messageIds(await readNow(bot, everything)), [id]);
+});

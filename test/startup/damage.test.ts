@@ -1,0 +1,134 @@
+/**
+ * A damaged store under the server (README, Damage on disk): whoever meets the damage is told, nothing false is served or written, and
+ * everybody else goes on.
+ */
+import { readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { open } from "lmdb";
+import t, { type Test } from "tap";
+import { uploadName } from "../../schemas/files.ts";
+import type { TableName } from "../../schemas/records.ts";
+import { openEnvironment } from "../../src/store/environment.ts";
+import { uploaded } from "../support/attachments.ts";
+import { bugLog } from "../support/bug-log.ts";
+import { HostClient } from "../support/http.ts";
+import { runCli, startProgram } from "../support/process.ts";
+import { startTestServer, temporaryFolder } from "../support/server.ts";
+
+/** Flips one bit of a stored row. */
+async function damageRow(dataDir: string, table: TableName, key: number): Promise<void> {
+  const path = join(dataDir, "realms", "1");
+  const root = open<Buffer, number>({ path, overlappingSync: false, maxDbs: 128, encoding: "binary" });
+  const rows = root.openDB<Buffer, number>({ name: table, encoding: "binary" });
+  const bytes = Buffer.from(rows.get(key) as Buffer);
+  const middle = bytes.length >> 1;
+  bytes[middle] = (bytes[middle] as number) ^ 1;
+  rows.putSync(key, bytes);
+  await root.close();
+}
+
+/** A stopped store with two messages and an uploaded file. */
+async function filled(t: Test): Promise<{ readonly dataDir: string; readonly file: string }> {
+  const server = await startTestServer(t);
+  for (const content of ["soup", "bread"]) {
+    const params = { type: "channel", to: "general", topic: "lunch", content };
+    t.equal((await server.owner.post("/messages", params)).status, 200);
+  }
+  const { url } = await uploaded(server.owner, "the menu");
+  await server.stop();
+  const [, , , two = "", rest = ""] = url.split("/");
+  return { dataDir: server.dataDir, file: two + rest };
+}
+
+const internalError = { result: "error", code: "INTERNAL_SERVER_ERROR" };
+
+t.test(
+  "[M6] who meets a damaged row gets 500 and changes nothing, once in the log; everybody else goes on",
+  async (t) => {
+    const { dataDir } = await filled(t);
+    await damageRow(dataDir, "messages", 1);
+    const { log, lines } = bugLog();
+    const { owner } = await startTestServer(t, { dataDir, log });
+    const { body: queue } = await owner.post("/register", {
+      event_types: ["message", "update_message", "delete_message"],
+    });
+
+    for (let time = 0; time < 2; time++) {
+      const read = await owner.get("/messages/1");
+      t.match([read.status, read.body], [500, internalError]);
+    }
+    t.match((await owner.get("/messages", { anchor: "oldest", num_before: 0, num_after: 5 })).body, internalError);
+    t.match((await owner.patch("/messages/1", { content: "salad" })).body, internalError);
+    t.match((await owner.delete("/messages/1")).body, internalError);
+    t.match((await owner.get("/messages/2")).body, { message: { content: "<p>bread</p>" } });
+    t.equal((await owner.patch("/messages/2", { content: "rolls" })).status, 200);
+
+    const { body } = await owner.get("/events", { queue_id: queue.queue_id, last_event_id: -1, dont_block: true });
+    t.match(body.events, [{ type: "update_message", message_id: 2 }]);
+    t.equal(body.events.length, 1, "what was rejected has written nothing");
+    t.equal(lines.length, 1, lines.join(""));
+    t.match(
+      JSON.parse(lines[0] ?? "").msg,
+      /realms\/1\/data\.mdb is damaged: the row 1 of table messages has a wrong checksum/,
+    );
+  },
+);
+
+t.test("[start-up] a damaged row that a start needs ends it with one line, and check names the row", async (t) => {
+  const { dataDir } = await filled(t);
+  await damageRow(dataDir, "users", 2);
+  const message = /data\.mdb is damaged: the row 2 of table users has a wrong checksum\. Stop the server, run/;
+  await t.rejects(startProgram(t, dataDir), new RegExp(`: colloquy: \\S+${message.source}[^\\n]+\\n$`));
+  const { code, stdout, stderr } = await runCli(t, dataDir, "check");
+  t.equal(code, 1);
+  t.match(stdout, message);
+  t.equal(stderr, "colloquy: 1 problems\n");
+});
+
+t.test(
+  "[architecture, idea 1] a damaged organization answers 500, once in the log, and keeps none of the others from serving",
+  async (t) => {
+    const { dataDir } = await filled(t);
+    t.equal((await runCli(t, dataDir, "create-realm", "sales", "--email", "eve@example.com")).code, 0);
+    truncateSync(join(dataDir, "realms", "2", "data.mdb"), 5 * 4096 + 100);
+    const { log, lines } = bugLog();
+    const { owner } = await startTestServer(t, { dataDir, log });
+    const sales = new HostClient(owner, "sales.example.org").anonymous();
+    for (let time = 0; time < 2; time++) {
+      const { status, body } = await sales.get("/server_settings");
+      t.match([status, body], [500, internalError]);
+      t.equal((await owner.get("/users/me")).status, 200);
+    }
+    t.equal(lines.length, 1, lines.join(""));
+    t.match(JSON.parse(lines[0] ?? "").msg, /realms\/2\/data\.mdb is damaged: .*the file was cut off/);
+  },
+);
+
+t.test(
+  "[architecture, Files] check finds an uploaded file that is not what was uploaded, and a backup says so",
+  async (t) => {
+    const { dataDir, file } = await filled(t);
+    const path = join(dataDir, "realms", "1", "files", uploadName(file));
+    t.equal(readFileSync(path, "utf8"), "the menu");
+    t.equal((await runCli(t, dataDir, "check")).stdout, "no problems\n");
+    for (const content of ["the menv", "the men"]) {
+      writeFileSync(path, content);
+      const { code, stdout } = await runCli(t, dataDir, "check");
+      t.strictSame([code, stdout], [1, `realm 1: attachment 1: the file ${uploadName(file)} is damaged\n`]);
+    }
+    const copy = join(temporaryFolder(t), "copy");
+    const made = await runCli(t, dataDir, "backup", copy);
+    t.equal(made.code, 1);
+    t.match(made.stderr, /^colloquy: 1 problems in \S+: keep an older backup\n$/);
+
+    const environment = openEnvironment(join(dataDir, "realms", "1"));
+    const row = environment.get("attachments", 1);
+    environment.transaction(() => {
+      if (row !== undefined) environment.put("attachments", 1, { ...row, sha256: null });
+    });
+    await environment.close();
+    t.equal((await runCli(t, dataDir, "check")).code, 1, "of an older upload the size is known");
+    writeFileSync(path, "the menu");
+    t.equal((await runCli(t, dataDir, "check")).stdout, "no problems\n");
+  },
+);

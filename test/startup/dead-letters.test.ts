@@ -1,0 +1,134 @@
+/**
+ * Dead letters on the command line (M6, D31, S2): what was given up is listed without secrets or texts, and goes out when an operator
+ * tries it again. Real servers, real mail servers and receivers, real processes.
+ */
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { openEnvironment } from "../../src/store/environment.ts";
+import { personOf, realmOf } from "../support/conversation.ts";
+import { logIn, MailServer, smtpError } from "../support/mail.ts";
+import { type Exited, runCli } from "../support/process.ts";
+import { until } from "../support/realtime.ts";
+import { privateAllowed, Receiver, status, webhookBot } from "../support/receiver.ts";
+import { commands, openFounded, rowsOf } from "../support/runtime.ts";
+import { startTestServer, type TestServer, temporaryFolder } from "../support/server.ts";
+
+function letters(server: TestServer): number {
+  return realmOf(server).environment.count("deadLetters");
+}
+
+function isRefused(t: Test, { code, stderr }: Exited, why: RegExp): void {
+  t.equal(code, 1);
+  t.match(stderr, /^colloquy: [^\n]+\n$/, "one line");
+  t.match(stderr, why);
+}
+
+const listLine = (what: string) => new RegExp(`^\\d+  \\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z after 1 attempt  ${what}\\n$`);
+
+t.test("[D31, S2] a mail that was given up is listed without its text, and sent when it is tried again", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const far = await MailServer.start(t);
+  const environment = { SMTP_URL: far.url };
+  far.answers.push(smtpError(554));
+  const first = await startTestServer(t, { dataDir, environment });
+  await logIn(first, 2, "home");
+  await logIn(first, 2, "one", { client: "Peculiar" });
+  await until(() => letters(first) === 1);
+  const running = await runCli(t, dataDir, "dead-letters", "list");
+  t.match(running.stdout, listLine("mail 1 \\(new-login\\) to owner@localhost: .*554.*"), "while the server runs");
+  const id = /^\d+/.exec(running.stdout)?.[0] ?? "";
+  const shown = await runCli(t, dataDir, "dead-letters", "show", id);
+  t.match(JSON.parse(shown.stdout), { id: Number(id), kind: "mail", attempts: 1, reason: /554/ });
+  t.notMatch(running.stdout + shown.stdout, "Peculiar");
+  isRefused(t, await runCli(t, dataDir, "dead-letters", "retry", id), /is running on this data folder/);
+  isRefused(t, await runCli(t, dataDir, "dead-letters", "drop", id), /is running on this data folder/);
+  t.equal(letters(first), 1);
+  await first.stop();
+  isRefused(t, await runCli(t, dataDir, "dead-letters", "show", "x"), /"x" is no id/);
+  isRefused(t, await runCli(t, dataDir, "dead-letters", "show", "99999"), /there is no such dead letter/);
+  const retried = await runCli(t, dataDir, "dead-letters", "retry", id);
+  t.strictSame([retried.code, retried.stdout], [0, `${id}: is due now\n`]);
+  const second = await startTestServer(t, { dataDir, environment });
+  await until(() => far.received.length === 1);
+  t.match((await runCli(t, dataDir, "dead-letters", "list")).stdout, "no dead letters\n");
+  t.equal(realmOf(second).environment.count("deadMails"), 0);
+});
+
+t.test("[S2] a mail with a key in it is not kept: trying it again says what to do instead", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const far = await MailServer.start(t);
+  far.answers.push(smtpError(554));
+  const server = await startTestServer(t, { dataDir, environment: { SMTP_URL: far.url } });
+  const invited = { invitee_emails: "new@example.com", invite_expires_in_minutes: 60, stream_ids: [] };
+  t.equal((await server.owner.post("/invites", invited)).status, 200);
+  await until(() => letters(server) === 1);
+  t.equal(realmOf(server).environment.count("deadMails"), 0);
+  await server.stop();
+  const retried = await runCli(t, dataDir, "dead-letters", "retry", "all");
+  t.match(retried, { code: 1, stdout: /invite again/, stderr: /1 dead letters stay/ });
+  t.match(await runCli(t, dataDir, "dead-letters", "drop", "all"), { code: 0, stdout: /is dropped/ });
+  t.match((await runCli(t, dataDir, "dead-letters", "list")).stdout, "no dead letters\n");
+});
+
+t.test("[spec 6] a message that a webhook refused is listed without its text, and goes out again", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const { environment } = privateAllowed;
+  const receiver = await Receiver.start(t);
+  const first = await startTestServer(t, { dataDir, environment });
+  const anna = await personOf(first, "anna");
+  const { bot } = await webhookBot(anna, "hook", receiver.url);
+  receiver.next.push(status(404));
+  await anna.post("/messages", { type: "direct", to: [bot.userId], content: "a secret text" });
+  await until(() => letters(first) === 1);
+  const { stdout } = await runCli(t, dataDir, "dead-letters", "list");
+  t.match(
+    stdout,
+    listLine(`message \\d+ for the outgoing webhook of bot ${bot.userId} \\(.*\\): .*refused, status 404`),
+  );
+  t.notMatch(stdout, "secret");
+  await first.stop();
+  const before = receiver.calls.length;
+  t.equal((await runCli(t, dataDir, "dead-letters", "retry", "all")).code, 0);
+  await startTestServer(t, { dataDir, environment });
+  const { text } = await receiver.call(before + 1);
+  t.match(JSON.parse(text), { data: "a secret text" });
+});
+
+t.test("[M6] a command that threw too often is listed without its parameters, and can be tried again", async (t) => {
+  const dataDir = temporaryFolder(t);
+  const first = await startTestServer(t, { dataDir });
+  realmOf(first).dispatcher.tell(commands.throwing());
+  await until(() => letters(first) === 1);
+  const { stdout } = await runCli(t, dataDir, "dead-letters", "list");
+  t.match(stdout, /after 3 attempts {2}realm\.found for realm: Error: /);
+  await first.stop();
+  t.equal((await runCli(t, dataDir, "dead-letters", "retry", "all")).code, 0);
+  const environment = openEnvironment(join(dataDir, "realms", "1"));
+  const [row] = rowsOf(environment, "mailbox");
+  t.match(row, { command: { type: "realm.found" }, attempts: 0 });
+  await environment.close();
+  const second = await startTestServer(t, { dataDir });
+  await until(() => letters(second) === 1);
+  t.equal(realmOf(second).environment.count("mailbox"), 0);
+});
+
+t.test("[S3] dead_letters_max: with more, the oldest go", async (t) => {
+  const realm = await openFounded(t);
+  const { environment } = realm;
+  const max = limits.dead_letters_max;
+  environment.transaction(() => {
+    for (let sequence = 1; sequence <= max + 1; sequence++) {
+      const delivery = { kind: "mail", id: sequence, template: "new-login", to: "o@x.y" } as const;
+      const command = commands.throwing();
+      environment.put("deadLetters", sequence, { sequence, command, diedAt: 1, error: "e", attempts: 1, delivery });
+      const mail = { id: sequence, template: "new-login", to: "o@x.y", data: {}, createdAt: 1, attempts: 1, dueAt: 1 };
+      if (sequence <= 2) environment.put("deadMails", sequence, mail);
+    }
+  });
+  realm.clock.advance(60_100);
+  t.equal(environment.count("deadLetters"), max);
+  t.strictSame(environment.keys("deadMails", { limit: 9 }), [2], "a letter's mail goes with it");
+  realm.clock.advance(60_100);
+  t.equal(environment.count("deadLetters"), max, "as many as the bound stay");
+});

@@ -1,0 +1,108 @@
+/** The fence (M1, M5): whoever took an environment over last is the only one that writes to it. */
+import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import t from "tap";
+import { uploadName } from "../../schemas/files.ts";
+import { openEnvironment } from "../../src/store/environment.ts";
+import { type FencedEnvironment, fenced } from "../../src/store/fence.ts";
+import { filesFolder } from "../../src/store/files.ts";
+import { Place } from "../../src/store/place.ts";
+import { OpenRealm, openFounded } from "../support/runtime.ts";
+import { type Teardown, temporaryFolder } from "../support/server.ts";
+
+function take(t: Teardown, folder: string, token: string): FencedEnvironment {
+  const environment = openEnvironment(folder);
+  t.teardown(() => environment.close());
+  return fenced(environment, folder, token);
+}
+
+const put = (environment: FencedEnvironment, value: number) =>
+  environment.transaction(() => environment.put("meta", "value", { value }));
+const valueIn = (environment: FencedEnvironment) => environment.get("meta", "value")?.value;
+
+t.test(
+  "[M5] a former owner's transaction throws before it writes; the new owner has all that was committed",
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const older = take(t, folder, "older");
+    put(older, 1);
+    older.assertOwned();
+    const newer = take(t, folder, "newer");
+    t.equal(valueIn(newer), 1);
+    let hasRun = false;
+    const late = () =>
+      older.transaction(() => {
+        hasRun = true;
+      });
+    t.throws(late, { name: "OwnershipLost", message: /^Another process took over / });
+    t.notOk(hasRun);
+    t.throws(() => older.assertOwned(), { name: "OwnershipLost" });
+    put(newer, 2);
+    newer.assertOwned();
+    t.equal(valueIn(newer), 2);
+  },
+);
+
+t.test("[M6] a nested transaction rolls back alone behind the fence, too", async (t) => {
+  const environment = take(t, temporaryFolder(t), "owner");
+  environment.transaction(() => {
+    put(environment, 1);
+    t.throws(() =>
+      environment.transaction(() => {
+        environment.put("meta", "value", { value: 2 });
+        throw new Error("a bug");
+      }),
+    );
+    t.equal(environment.isWriting, true);
+  });
+  t.equal(valueIn(environment), 1);
+});
+
+t.test("[M1] a commit into a file that is gone, or not the one at its path, is none", async (t) => {
+  const harms: Readonly<Record<string, (file: string) => void>> = {
+    removed: (file) => rmSync(file),
+    replaced: (file) => {
+      renameSync(file, `${file}-before`);
+      writeFileSync(file, "");
+    },
+  };
+  for (const [how, harm] of Object.entries(harms)) {
+    const folder = temporaryFolder(t);
+    const environment = take(t, folder, "owner");
+    harm(join(folder, "data.mdb"));
+    const expected = { name: "OwnershipLost", message: new RegExp(`data\\.mdb was ${how} while the server ran on it`) };
+    t.throws(() => put(environment, 1), expected);
+    t.throws(() => environment.assertOwned(), expected);
+  }
+});
+
+t.test("[M1] a place is known by what lies there, not by its name", (t) => {
+  const path = join(temporaryFolder(t), "file");
+  t.throws(() => new Place(path), { code: "ENOENT" });
+  writeFileSync(path, "a");
+  const place = new Place(path);
+  writeFileSync(path, "another text in the same file");
+  t.doesNotThrow(() => place.verify());
+  renameSync(path, `${path}-away`);
+  t.throws(() => place.verify(), /was removed/);
+  renameSync(`${path}-away`, path);
+  t.doesNotThrow(() => place.verify());
+  t.end();
+});
+
+t.test("[architecture, Files] a former owner's sweep takes no file, of the new owner neither", async (t) => {
+  const folder = temporaryFolder(t);
+  await (await openFounded(t, { folder })).realm.close();
+  const files = ["a", "b"].map((letter) => join(filesFolder(folder), uploadName(letter.repeat(32))));
+  const [orphan = "", fresh = ""] = files;
+  mkdirSync(dirname(orphan), { recursive: true });
+  writeFileSync(orphan, "nobody's");
+  // Its sweep has begun when this returns, and goes on later.
+  const { realm, bugs } = new OpenRealm(t, { folder, owner: "older" });
+  const newer = take(t, folder, "newer");
+  writeFileSync(fresh, "not claimed yet");
+  await realm.files.idle();
+  t.ok(files.every((file) => existsSync(file)));
+  t.match(bugs, [{ error: { name: "OwnershipLost" } }]);
+  newer.assertOwned();
+});

@@ -1,0 +1,136 @@
+/**
+ * The pages of a store, read without LMDB (README, Damage on disk): a file that LMDB wrote is never taken for a damaged one, and what
+ * LMDB would stumble over is found before it opens the file.
+ */
+import { copyFileSync, readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { type Environment, openEnvironment } from "../../src/store/environment.ts";
+import { checkPages } from "../../src/store/lmdb-check.ts";
+import { Random } from "../sim/random.ts";
+import { seedOf } from "../support/seed.ts";
+import { temporaryFolder } from "../support/server.ts";
+
+const pageBytes = 4096;
+const rounds = Number(process.env["ROUNDS"] ?? 150);
+
+/** Writes, writes over, removes and rolls back, rows of all lengths. */
+function stir(environment: Environment, random: Random): void {
+  const value = () => ({ value: "x".repeat(random.chance(0.1) ? random.below(30_000) : random.below(600)) });
+  environment.transaction(() => {
+    for (let write = 0; write < 30; write++) {
+      const key = `k${random.below(1500)}`;
+      if (random.chance(0.35)) environment.remove("meta", key);
+      else environment.put("meta", key, value());
+      if (!random.chance(0.1)) continue;
+      const isRolledBack = random.chance(0.5);
+      try {
+        environment.transaction(() => {
+          environment.put("mailbox", write, { sequence: write, command: value(), attempts: 0 });
+          if (isRolledBack) throw new Error("rolled back");
+        });
+      } catch {
+        if (!isRolledBack) throw new Error("a write failed");
+      }
+    }
+  });
+}
+
+/** A store in which every page is in use: a compacted copy. */
+async function stirred(t: Test, random: Random, count: number): Promise<string> {
+  const folder = temporaryFolder(t, { inMemory: true });
+  const environment = openEnvironment(folder);
+  for (let round = 0; round < count; round++) stir(environment, random);
+  const copy = temporaryFolder(t, { inMemory: true });
+  await environment.backup(copy);
+  await environment.close();
+  return join(copy, "data.mdb");
+}
+
+t.test(
+  "[architecture, Encoding] no store that LMDB wrote is taken for a damaged one, at any moment of its life",
+  async (t) => {
+    const random = new Random(seedOf(t));
+    const folder = temporaryFolder(t, { inMemory: true });
+    const file = join(folder, "data.mdb");
+    checkPages(file, "whole");
+    const environment = openEnvironment(folder);
+    for (let round = 0; round < rounds; round++) {
+      stir(environment, random);
+      checkPages(file, round % 2 === 0 ? "whole" : "skeleton");
+    }
+    const copy = temporaryFolder(t, { inMemory: true });
+    await environment.backup(copy);
+    await environment.close();
+    checkPages(file, "whole");
+    checkPages(join(copy, "data.mdb"), "whole");
+    const again = openEnvironment(copy);
+    stir(again, random);
+    await again.close();
+    checkPages(join(copy, "data.mdb"), "whole");
+    t.pass(`${rounds} rounds`);
+  },
+);
+
+t.test("[start-up] a file that was cut off anywhere is refused before LMDB opens it", async (t) => {
+  const random = new Random(seedOf(t));
+  const file = await stirred(t, random, 40);
+  const folder = temporaryFolder(t, { inMemory: true });
+  const copy = join(folder, "data.mdb");
+  const pages = statSync(file).size / pageBytes;
+  let refused = 0;
+  for (let left = 1; left < pages; left += Math.ceil(pages / 60)) {
+    copyFileSync(file, copy);
+    truncateSync(copy, left * pageBytes - (left % 2) * 100);
+    try {
+      checkPages(copy, "skeleton");
+    } catch (error) {
+      refused++;
+      t.match(error, { name: "DamagedData", message: /data\.mdb is damaged: .*(missing|cut off|has no head)/ });
+      t.throws(() => openEnvironment(folder), { name: "DamagedData" });
+      continue;
+    }
+    // The pages that are missing are free.
+    checkPages(copy, "whole");
+  }
+  t.ok(refused > 10, `${refused} refused`);
+});
+
+t.test(
+  "[architecture, Encoding] a store with a damaged page is refused, or every page that it leads to can be read",
+  async (t) => {
+    const random = new Random(seedOf(t));
+    const file = await stirred(t, random, 40);
+    const whole = readFileSync(file);
+    const treePages = Array.from({ length: whole.length / pageBytes }, (_, page) => page).filter((page) =>
+      [1, 2, 8].includes(whole.readUInt16LE(page * pageBytes + 18)),
+    );
+    const folder = temporaryFolder(t, { inMemory: true });
+    const copy = join(folder, "data.mdb");
+    let refused = 0;
+    for (let number = 0; number < 150; number++) {
+      const bytes = Buffer.from(whole);
+      // Heads of pages and the lists of their nodes are where LMDB would be led astray.
+      const at = random.pick(treePages) * pageBytes + random.below(120);
+      bytes[at] = (bytes[at] as number) ^ (1 + random.below(255));
+      writeFileSync(copy, bytes);
+      try {
+        checkPages(copy, "whole");
+      } catch (error) {
+        refused++;
+        if ((error as Error).name !== "DamagedData") t.fail(String(error));
+        continue;
+      }
+      const environment = openEnvironment(folder);
+      const damaged: string[] = [];
+      for (const table of ["meta", "mailbox"] as const)
+        environment.verify(table, (error) => damaged.push(String(error)));
+      await environment.close();
+      t.ok(
+        damaged.every((line) => line.includes("is damaged: the row")),
+        `byte ${at}: ${damaged.length} damaged rows`,
+      );
+    }
+    t.ok(refused > 30, `${refused} refused`);
+  },
+);

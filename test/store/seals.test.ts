@@ -1,0 +1,191 @@
+/**
+ * Stores of before the seal become today's (architecture, Encoding): every row gets its checksum, whenever the work is interrupted,
+ * and from then on a row without one is damaged.
+ */
+import { join } from "node:path";
+import { open } from "lmdb";
+import { pack, unpack } from "msgpackr";
+import t from "tap";
+import { limits } from "../../schemas/limits.ts";
+import { rowFields, type TableName } from "../../schemas/records.ts";
+import { type Environment, openEnvironment } from "../../src/store/environment.ts";
+import { migrateEnvironment, rowVersions, storeVersion } from "../../src/store/migrations.ts";
+import { RootStore } from "../../src/store/root.ts";
+import { contentsOf, isSealed, sealBytes } from "../../src/store/seal.ts";
+import { commands, crashImage, dump, OpenRealm, openFounded } from "../support/runtime.ts";
+import { temporaryFolder } from "../support/server.ts";
+
+const tables = Object.keys(rowFields) as TableName[];
+
+type Change = (table: string, key: string | number, bytes: Buffer) => Buffer;
+
+/** Changes the bytes of every row, past the program. */
+async function rewrite(folder: string, change: Change): Promise<void> {
+  const root = open<Buffer, string>({ path: folder, overlappingSync: false, maxDbs: 128, encoding: "binary" });
+  for (const table of tables) {
+    const rows = root.openDB<Buffer, string>({ name: table, encoding: "binary" });
+    for (const { key, value } of [...rows.getRange({})]) rows.putSync(key, change(table, key, value));
+  }
+  await root.close();
+}
+
+function unsealed(bytes: Buffer): Buffer {
+  const { start, end } = contentsOf(bytes);
+  return Buffer.from(bytes.subarray(start, end));
+}
+
+/** As version 6 wrote it: no seals, and the event log counted without them. */
+async function makeOld(folder: string): Promise<void> {
+  const environment = openEnvironment(folder);
+  const events = environment.count("events");
+  await environment.close();
+  await rewrite(folder, (table, key, bytes) => {
+    const row = unpack(unsealed(bytes)) as unknown[];
+    if (table === "meta" && key === "version") row[1] = storeVersion - 1;
+    if (table === "meta" && key === "ledger") {
+      const ledger = row[1] as { eventBytes: number };
+      ledger.eventBytes -= events * sealBytes;
+    }
+    return pack(row);
+  });
+}
+
+async function sealsIn(folder: string): Promise<{ readonly sealed: number; readonly plain: number }> {
+  const found = { sealed: 0, plain: 0 };
+  const root = open<Buffer, string>({ path: folder, overlappingSync: false, maxDbs: 128, encoding: "binary" });
+  for (const table of tables) {
+    for (const { value } of root.openDB<Buffer, string>({ name: table, encoding: "binary" }).getRange({})) {
+      found[isSealed(value) ? "sealed" : "plain"]++;
+    }
+  }
+  await root.close();
+  return found;
+}
+
+function eventBytesIn(environment: Environment): number {
+  const ledger = environment.get("meta", "ledger")?.value as { readonly eventBytes: number } | undefined;
+  return ledger?.eventBytes ?? 0;
+}
+
+t.test("[architecture, Encoding] a store of version 6 gets a checksum for every row, and loses nothing", async (t) => {
+  const founded = await openFounded(t);
+  for (const text of ["one", "two", "three"]) await founded.ask(commands.post("a", text));
+  await founded.idle();
+  const image = crashImage(t, founded.folder);
+  const today = openEnvironment(image);
+  const before = dump(today);
+  const eventBytes = eventBytesIn(today);
+  await today.close();
+  await makeOld(image);
+  t.equal((await sealsIn(image)).sealed, 0);
+
+  const reopened = new OpenRealm(t, { folder: image });
+  await reopened.idle();
+  t.strictSame(dump(reopened.environment), before);
+  t.equal(eventBytesIn(reopened.environment), eventBytes, "the event log is counted with its seals");
+  await reopened.realm.close();
+  t.equal((await sealsIn(image)).plain, 0);
+});
+
+t.test("[M2] a store whose sealing was interrupted is read, and sealed to its end", async (t) => {
+  const founded = await openFounded(t);
+  await founded.ask(commands.post("a", "one"));
+  await founded.idle();
+  const image = crashImage(t, founded.folder);
+  await makeOld(image);
+  const environment = openEnvironment(image);
+  const before = dump(environment);
+  environment.transaction(() => {
+    const slice = environment.sealRows("users", undefined, 1);
+    t.equal(slice.bytesAdded, sealBytes);
+    t.ok(slice.next !== undefined, "there is a second one");
+  });
+  t.strictSame(dump(environment), before, "both kinds of rows are read");
+  await environment.close();
+  const again = openEnvironment(image);
+  migrateEnvironment(again, storeVersion - 1);
+  t.equal(again.get("meta", "version")?.value, storeVersion);
+  t.strictSame(dump(again), before);
+  await again.close();
+  t.equal((await sealsIn(image)).plain, 0);
+});
+
+t.test("[architecture, Encoding] from version 7 on a row without a checksum is damaged", async (t) => {
+  const founded = await openFounded(t);
+  await founded.ask(commands.post("a", "one"));
+  const image = crashImage(t, founded.folder);
+  await rewrite(image, (table, _key, bytes) => (table === "messages" ? unsealed(bytes) : bytes));
+  const environment = openEnvironment(image);
+  t.teardown(() => environment.close());
+  const message = `${join(image, "data.mdb")} is damaged: the row 1 of table messages has no checksum. Stop the server`;
+  t.throws(() => environment.get("messages", 1), new RegExp(message));
+});
+
+t.test("[S3] rows are sealed in slices of sealing_rows_per_slice", async (t) => {
+  t.equal(limits.sealing_rows_per_slice, 20_000);
+  const environment = openEnvironment(temporaryFolder(t));
+  t.teardown(() => environment.close());
+  environment.transaction(() => {
+    for (let key = 1; key <= 5; key++) environment.put("mailbox", key, { sequence: key, command: {}, attempts: 0 });
+  });
+  const nexts: unknown[] = [];
+  environment.transaction(() => {
+    for (const limit of [4, 5, 6]) nexts.push(environment.sealRows("mailbox", undefined, limit).next);
+    nexts.push(environment.sealRows("mailbox", 3, 2).next);
+  });
+  t.strictSame(nexts, [5, undefined, undefined, 5]);
+});
+
+t.test("[start-up] what says how old a store is cannot be missing where rows are: ids would begin anew", async (t) => {
+  const founded = await openFounded(t);
+  for (const missing of ["version", "ledger"]) {
+    const image = crashImage(t, founded.folder);
+    const environment = openEnvironment(image);
+    environment.transaction(() => environment.remove("meta", missing));
+    await environment.close();
+    t.throws(() => new OpenRealm(t, { folder: image }), /its version or its counters are missing, while table/);
+  }
+});
+
+t.test("[architecture, Encoding] the root of version 6 is sealed by its owner, and by nobody else", async (t) => {
+  t.equal(rowVersions.meta, 1);
+  const folder = temporaryFolder(t);
+  const entry = { id: 1, label: "", hosts: [], createdAt: 5, dueHint: null };
+  const old = open<unknown, (string | number)[]>({
+    path: join(folder, "root"),
+    overlappingSync: false,
+    encoding: "json",
+  });
+  old.putSync(["version"], storeVersion - 1);
+  old.putSync(["realm", 1], entry);
+  const isOld = () => old.get(["version"]) === storeVersion - 1;
+
+  const beside = RootStore.open(folder);
+  t.strictSame(beside.realms(), [entry]);
+  beside.putRealm({ ...entry, id: 2, label: "two" });
+  t.ok(isOld(), "a server of version 6 may still run on it");
+  t.equal((old.get(["realm", 2]) as { label: string }).label, "two", "and reads what is written beside it");
+  await old.close();
+
+  const owner = RootStore.open(folder);
+  owner.lock();
+  beside.putRealm({ ...entry, id: 3, label: "three" });
+  await beside.close();
+  t.strictSame(
+    owner.realms().map(({ id }) => id),
+    [1, 2, 3],
+  );
+  owner.unlock();
+  await owner.close();
+  const raw = open<Buffer, (string | number)[]>({
+    path: join(folder, "root"),
+    overlappingSync: false,
+    encoding: "binary",
+  });
+  const values = [...raw.getRange({})].map(({ value }) => value);
+  t.ok(values.every(isSealed));
+  t.equal(values.length, 4);
+  raw.putSync(["realm", 2], Buffer.from(JSON.stringify(entry)));
+  await raw.close();
+  t.throws(() => RootStore.open(folder), /data\.mdb is damaged: the row \["realm",2\] of table root has no checksum/);
+});

@@ -1,0 +1,27 @@
+/** A clock whose wall clock jumps while durations go on, and whose machine sleeps and is started anew. */
+import { ManualClock } from "./manual-clock.ts";
+
+export class JumpingClock extends ManualClock {
+  /** How far the wall clock is ahead of what it should say. */
+  aheadMs = 0;
+  override readonly bootId: string;
+  #sleptMs = 0;
+
+  constructor(startedAt: number, bootId = "first") {
+    super(startedAt);
+    this.bootId = bootId;
+  }
+
+  override now(): number {
+    return super.now() + this.aheadMs + this.#sleptMs;
+  }
+
+  override uptimeMs(): number {
+    return super.uptimeMs() + this.#sleptMs;
+  }
+
+  /** Time passes, and the monotonic clock does not notice. */
+  sleep(milliseconds: number): void {
+    this.#sleptMs += milliseconds;
+  }
+}

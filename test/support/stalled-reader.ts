@@ -1,0 +1,96 @@
+/** A client that asks over HTTP or a socket and reads no more than the beginning of the answer. */
+import { randomBytes } from "node:crypto";
+import { connect, type Socket } from "node:net";
+import type { Client } from "./client.ts";
+import { frameBytes, opcodes } from "./raw-frames.ts";
+
+export class StalledReader {
+  readonly #socket: Socket;
+  readonly #chunks: Buffer[] = [];
+  /** Status of the answer; 0 when the connection ended without one. */
+  readonly status: Promise<number>;
+  readonly closed: Promise<void>;
+
+  constructor(url: string) {
+    const { hostname, port } = new URL(url);
+    this.#socket = connect(Number(port), hostname);
+    this.#socket.on("error", () => undefined);
+    this.closed = new Promise((resolve) => this.#socket.once("close", () => resolve()));
+    this.status = new Promise((resolve) => {
+      this.#socket.once("close", () => resolve(0));
+      this.#socket.once("data", (bytes: Buffer) => {
+        this.#socket.pause();
+        this.#chunks.push(bytes);
+        resolve(Number(bytes.toString("latin1", 0, 12).split(" ")[1]));
+      });
+    });
+  }
+
+  /** @param path below /api/v1 */
+  static get({ url, authorization }: Client, path: string): StalledReader {
+    const reader = new StalledReader(url);
+    reader.write(`GET /api/v1${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: ${authorization}\r\n\r\n`);
+    return reader;
+  }
+
+  /** A WebSocket, open or refused. @param authorization "": the first frame is to say whose it is */
+  static async socket(url: string, authorization: string): Promise<StalledReader> {
+    const reader = new StalledReader(url);
+    const head = [
+      "GET /api/v1/events/ws HTTP/1.1",
+      "Host: localhost",
+      "Upgrade: websocket",
+      "Connection: Upgrade",
+      "Sec-WebSocket-Version: 13",
+      `Sec-WebSocket-Key: ${randomBytes(16).toString("base64")}`,
+      ...(authorization === "" ? [] : [`Authorization: ${authorization}`]),
+    ];
+    reader.write(`${head.join("\r\n")}\r\n\r\n`);
+    await reader.status;
+    return reader;
+  }
+
+  write(bytes: string | Buffer): void {
+    this.#socket.write(bytes);
+  }
+
+  /** Sends a frame and reads the beginning of what comes next. */
+  ask(frame: object): Promise<void> {
+    this.write(frameBytes(opcodes.text, JSON.stringify(frame)));
+    return this.readSome();
+  }
+
+  /** Resolves when something came, or the connection ended. */
+  readSome(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#socket.once("close", () => resolve());
+      this.#socket.once("data", () => {
+        this.#socket.pause();
+        resolve();
+      });
+      this.#socket.resume();
+    });
+  }
+
+  /** Reads on to the end of the answer or of the connection. @returns the body, as far as it came */
+  async whole(): Promise<string> {
+    let length = this.#chunks.reduce((sum, { length: size }) => sum + size, 0);
+    const head = this.#chunks[0]?.toString("latin1") ?? "";
+    const end = head.indexOf("\r\n\r\n") + 4 + Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
+    await new Promise<void>((resolve) => {
+      this.#socket.on("close", () => resolve());
+      this.#socket.on("data", (bytes: Buffer) => {
+        this.#chunks.push(bytes);
+        length += bytes.length;
+        if (length >= end) resolve();
+      });
+      this.#socket.resume();
+    });
+    const bytes = Buffer.concat(this.#chunks);
+    return bytes.subarray(bytes.indexOf("\r\n\r\n") + 4).toString("utf8");
+  }
+
+  destroy(): void {
+    this.#socket.destroy();
+  }
+}
