@@ -31,6 +31,12 @@ const neverKept = new Set(["RATE_LIMIT_HIT", "INTERNAL_SERVER_ERROR", "STORE_REF
 /** Whoever is not to be told any more needs no timer. */
 const takeTimersBack = new Set(["scheduled-messages.update", "scheduled-messages.remove", "reminders.remove"]);
 
+/** The expiry of an invitation that ends otherwise, or gets another time, in the same transaction. */
+function isExpiryTakenBack({ type, to }: Command, writes: readonly Write[]): boolean {
+  if (type !== "invitation.expire" || to.actor !== "invitation") return false;
+  return writes.some(({ table, key }) => table === "invitations" && key === to.id);
+}
+
 export class Auditor {
   readonly audience: Audience;
   readonly facts: Facts;
@@ -135,7 +141,8 @@ export class Auditor {
     const waiting = table as "mailbox" | "timers";
     const staged = writes.find((one) => one.table === table && isSame(one.key, key) && one.bytes !== null);
     const row = staged?.bytes ? decodeRow(waiting, key, staged.bytes) : this.#replica.get(waiting, key);
-    if (row !== undefined) this.#mustHaveRun(row.command as Command, { table, key });
+    if (row === undefined || isExpiryTakenBack(row.command as Command, writes)) return;
+    this.#mustHaveRun(row.command as Command, { table, key });
   }
 
   /** The rest of a command takes its row. */
