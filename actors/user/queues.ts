@@ -28,7 +28,7 @@ export function registerQueue(_context: unknown, command: Command<"queue.registe
   ]);
 }
 
-/** What must go so that there is room for one more. Nobody waits for a queue that was registered in this moment yet. */
+/** Queues to end before one more is registered. A queue that was registered in this turn has no reader yet. */
 function surplus(view: View, userId: number, { unread, connected }: OtherQueues): readonly string[] {
   const present = view.queuesOf(userId);
   const count = present.size + 1 - limits.queues_per_user_max;

@@ -185,7 +185,7 @@ export class Exchange {
     }
   }
 
-  /** What there is no room for is not sent. A reading may be repeated; what changed something must not be told that it failed. */
+  /** A GET without room gets 503 and can be repeated. After a change the connection is closed instead: a 503 would say that it failed. */
   #sendLarge(performed: Performed, size: number, incoming: Incoming | null): void {
     const response = this.#response;
     const holding = this.#options.unsent.hold(this.#holder(), size, this.#evict);

@@ -18,7 +18,7 @@ import type { RealmEntry, RootStore } from "./root.ts";
 
 /**
  * The root is copied first: realms only come, so the copy names none whose folder is not copied after it. Each realm is of one moment.
- * On disk, and read again, when this resolves: whoever has a backup may give up an older one.
+ * Flushed and verified when this resolves, so an older backup can be deleted.
  * @returns what is wrong with the copy, one line per problem
  */
 export async function backupFolder(

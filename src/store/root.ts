@@ -59,7 +59,9 @@ export class RootStore {
     const state = stateOfFile(file);
     const isNew = (state === "missing" || state === "empty") && realmIdsOnDisk(dataFolder).length === 0;
     if (state !== "whole" && !isNew)
-      throw new Error(`${file} ${fileFaults[state]}. Start the server: it mends that, or says why not.`);
+      throw new Error(
+        `${file} ${fileFaults[state]}. Start the server: it rebuilds the root, or reports why it cannot.`,
+      );
     return RootStore.make(dataFolder);
   }
 
